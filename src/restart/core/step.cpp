@@ -19,7 +19,7 @@ void apply(StepContext& ctx, const Started&) {
     ctx.state.rm_read.reset();
     ctx.state.files.clear();
     ctx.state.rm_config.reset();
-    // No number comes again, also where the last ones were not written.
+    // No number is used again, even if the last ones were not written.
     ctx.state.next_look =
         std::max(ctx.state.next_look, static_cast<std::uint64_t>(std::max<std::int64_t>(
                                           0, ctx.now.time_since_epoch() / base::Duration(1))));
@@ -52,7 +52,7 @@ void apply(StepContext& ctx, const FabricLoaded& event) {
     ctx.changed();
 }
 
-// Whether a job of the report was asked to save: a checkpoint that it brings lets the job go on at once.
+// Whether a job of the report was asked to save: a checkpoint in it lets the job go on at once.
 bool saves(const State& state, const Report& report) {
     for (const auto& [number, incident] : state.incidents) {
         if (incident.phase != Phase::saving) continue;

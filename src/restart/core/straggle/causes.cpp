@@ -1,10 +1,10 @@
 // What makes a host or one of its GPUs slow, by the readings of GPUs: how much of their time they work, their
 // clocks, their PCIe links, and whether they have anything to do.
 //
-// Neither clock nor utilization tells who is slow. A GPU whose kernels wait for another one has 100 %
-// utilization, a higher clock than that one and a fifth of its power: who works for longer than its equals is
-// the one that they wait for. At its power limit a GPU's clock tells the work, so only the clocks of equals
-// at their limits are compared; below it a clock that is lower than others' is held down by something else.
+// Neither clock nor utilization shows who is slow. A GPU whose kernels wait for another one has 100 %
+// utilization, a higher clock than that one and a fifth of its power: the GPU that works longer than its
+// equals is the one that they wait for. At its power limit a GPU's clock depends on the work, so only the
+// clocks of equals at their limits are compared; below it something else holds a lower clock down.
 #include "restart/core/straggle/comparison.hpp"
 #include "restart/core/straggle/robust.hpp"
 
@@ -19,18 +19,18 @@ namespace {
 
 // Equal GPUs at equal work differ in their clocks by one or two percent.
 constexpr double least_clock_spread = 0.01;
-// Without marks only what nobody takes for noise.
+// Without marks only differences that are clearly not noise.
 constexpr double clear_clock = 0.1, clear_idle = 0.15;
-constexpr double narrow_link = 0.6; // of what its equals' carry: a link of half the lanes, or a slower one
-// At its power limit for so much of the time, and held down by heat or a brake: enough to tell a clock by, or
-// to slow a job down.
+constexpr double narrow_link = 0.6; // of its equals' bandwidth: a link with half the lanes, or a slower one
+// At its power limit, and held down by heat or a brake, for this share of the time: enough to judge by a
+// clock, or to slow a job down.
 constexpr double some_capped = 0.1, much_slowed = 0.2;
-// What a waiting GPU draws of its power limit, measured of an H100.
+// The share of its power limit that a waiting GPU draws, measured on an H100.
 constexpr double waiting_power = 0.18;
 
 using Reading = std::function<std::optional<double>(const GpuPace&)>;
 
-// The middle of the windows, as a host may stumble in one of them; none where one of them lacks it.
+// The median of the windows, as a host may be slow by chance in one of them; none if one of them lacks it.
 std::optional<double> middle_of(const Comparison& job, std::size_t host, std::size_t place,
                                 const Reading& reading) {
     std::array<double, most_pace_windows> values{};
@@ -49,8 +49,8 @@ using Role = std::vector<std::size_t>;
 struct Middles {
     std::vector<double> values;                              // of all GPUs of a role
     std::vector<std::pair<std::size_t, std::size_t>> places; // host and place of each
-    std::size_t lacking = 0;                                 // GPUs of which there is none
-    std::vector<bool> of_work{}; // such a reading says nothing of these but what they work at; empty: of none
+    std::size_t lacking = 0;                                 // GPUs without such a reading
+    std::vector<bool> of_work{}; // GPUs for which such a reading shows only what they work at; empty: none
 };
 
 Middles middles_of(const Comparison& job, const Role& role, const Reading& reading) {
@@ -72,14 +72,14 @@ const Role& role_of(const Comparison& job, std::size_t host) {
     });
 }
 
-// Of this host alone, of which it may be known that it is one of its GPUs; none: of any host of the role.
+// Only this host's GPUs, one of which may be known to be the cause; none: any host of the role.
 struct Among {
     std::optional<std::size_t> host{};
     bool one_gpu = false;
     bool has(std::size_t other) const { return !host || *host == other; }
 };
 
-// The GPU that lies furthest from its equals.
+// The GPU that is furthest from its equals.
 struct Off {
     std::size_t host = 0, place = 0;
     double value = 0, equals = 0, spreads = 0;
@@ -92,7 +92,7 @@ std::optional<Off> furthest(const Middles& middles, Side side, double least_spre
     const auto fit = robust::fit(middles.values);
     if (fit.centre <= 0) return {};
     const double spread = std::max(fit.spread, least_spread);
-    // So many might lie so far off by chance.
+    // This many might be this far off by chance.
     const auto candidates = !among.one_gpu ? middles.values.size()
                                            : static_cast<std::size_t>(std::count_if(
                                                  middles.places.begin(), middles.places.end(),
@@ -110,7 +110,7 @@ std::optional<Off> furthest(const Middles& middles, Side side, double least_spre
                        distance / spread};
     }
     if (!most || most->spreads < clear) return {};
-    // As many as that are another role, which is no slower for it.
+    // If this many are, they have another role and are not slower for it.
     if (!among.host && as_far > 2 && 10 * as_far > middles.values.size()) return {};
     return most;
 }
@@ -119,7 +119,7 @@ std::optional<Off> lowest_clock(const Middles& middles, const Among& among) {
     return furthest(middles, Side::below, least_clock_spread * robust::median(middles.values), among);
 }
 
-// How much of its time a GPU works, and by what that is known.
+// How much of its time a GPU works, and how this is known.
 struct Works {
     Middles middles;
     bool by_power = false;
@@ -136,7 +136,7 @@ Works works_of(const Comparison& job, const Role& role) {
             true};
 }
 
-// Whether it works for as long as most of its equals; true where that is not known.
+// Whether it works as long as most of its equals; true if not known.
 bool works_as_long(const Works& works, const Off& off) {
     const auto at =
         std::find(works.middles.places.begin(), works.middles.places.end(), std::pair(off.host, off.place));
@@ -157,7 +157,7 @@ std::optional<Off> low_at_limit(const Comparison& job, const Role& role, const A
         among);
 }
 
-// Below the power limit: those at it are among the equals, as they are no faster for it.
+// Below the power limit: those at it are among the equals, as they are not faster for it.
 std::optional<Off> low_below_limit(const Comparison& job, const Role& role, const Among& among) {
     auto middles = middles_of(job, role, &GpuPace::sm_mhz);
     for (const auto& [host, place] : middles.places)
@@ -165,7 +165,7 @@ std::optional<Off> low_below_limit(const Comparison& job, const Role& role, cons
     return lowest_clock(middles, among);
 }
 
-// Held down by heat or a brake for the most of the time; `value` is that.
+// Held down by heat or a brake for the largest share of the time, which is `value`.
 std::optional<Off> slowed(const Comparison& job, const Role& role, const Among& among) {
     const auto middles = middles_of(job, role, &GpuPace::slowed);
     std::optional<Off> most;
@@ -174,7 +174,7 @@ std::optional<Off> slowed(const Comparison& job, const Role& role, const Among& 
             (!most || middles.values[i] > most->value))
             most = Off{middles.places[i].first, middles.places[i].second, middles.values[i],
                        robust::median(middles.values), 0};
-    // Where all are, none is slower for it than the others.
+    // If all are, none is slower for it than the others.
     return most && most->equals < much_slowed / 2 ? most : std::nullopt;
 }
 
@@ -248,7 +248,7 @@ std::string works_text(const Comparison& job, const Off& off, bool by_power) {
 void add_causes(const Comparison& job, std::size_t host, Straggler& straggler) {
     const auto& role = role_of(job, host);
     const Among among{host, straggler.gpu >= 0};
-    // One reading more: which of its GPUs it is, where the waiting did not tell.
+    // A further reading: which of its GPUs it is, if the waiting did not show it.
     const auto blame = [&](const std::optional<Off>& off, const auto& text) {
         if (!off) return false;
         const auto gpu = static_cast<int>(gpu_of(job, *off).gpu);
@@ -262,7 +262,7 @@ void add_causes(const Comparison& job, std::size_t host, Straggler& straggler) {
     if (link && link->value < 0.8 * link->equals && blame(link, link_text)) return;
     if (blame(slowed(job, role, among), slowed_text)) return;
     const auto works = works_of(job, role);
-    // One that is slow and has less to do is not what makes its host slow.
+    // A GPU that is slow but has less to do does not make its host slow.
     if (const auto low = low_at_limit(job, role, among);
         low && works_as_long(works, *low) && blame(low, limit_text))
         return;
@@ -311,7 +311,7 @@ Suspect by_gpus(const Comparison& job, double least, bool& seen) {
     for (std::size_t i = 0; i < job.roles.size(); ++i) {
         const auto& role = job.roles[i];
         const auto& works = of_roles[i];
-        // One that is slow and has less to do holds nobody up.
+        // A GPU that is slow but has less to do delays no other.
         if (const auto low = low_at_limit(job, role, {});
             low && low->share() >= clear_clock && works_as_long(works, *low))
             offer_gpu(*low, low->share(), 0.5, limit_text(*low));

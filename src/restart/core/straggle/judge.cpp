@@ -13,9 +13,8 @@ namespace restart {
 namespace straggle {
 namespace {
 
-// Two neighbours in the order of bytes a second that differ by more than this are of two roles. Hosts of one
-// role move the same bytes in the same time; what is sent again and what other programs send is a few
-// percent.
+// Two neighbours in the order of bytes a second that differ by more than this have two roles. Hosts of one
+// role move the same bytes in the same time; retransmissions and other programs' traffic are a few percent.
 constexpr double other_role = 1.25;
 
 double bytes_of(const Comparison& job, std::size_t host) {
@@ -51,7 +50,7 @@ std::optional<Comparison> compare(const std::vector<PacedHost>& all) {
         if (i == 0 || bytes[order[i]] > other_role * bytes[order[i - 1]]) job.roles.emplace_back();
         job.roles.back().push_back(order[i]);
     }
-    // In the order of the job's nodes again.
+    // Back to the order of the job's nodes.
     for (auto& role : job.roles)
         std::sort(role.begin(), role.end());
     return job;
@@ -83,7 +82,7 @@ std::string_view to_string(StragglerVerdict verdict) {
 }
 
 namespace {
-// So that it is the same number after it was written and read.
+// So that the number is the same after it was written and read.
 double thousandths(double share) {
     return std::round(share * 1000) / 1000;
 }
@@ -99,7 +98,7 @@ StragglerJudgement judge_stragglers(const std::vector<PacedHost>& hosts, double 
     }
     bool marks = false, gpus = false, rails = false;
     auto suspect = straggle::by_waits(*job, least, marks);
-    // Who waits is a better witness than a clock: where the marks accuse nobody, no clock does.
+    // Waiting is better evidence than a clock: if the marks blame no host, no clock does.
     if (auto by_gpus = straggle::by_gpus(*job, least, gpus); !marks) suspect = std::move(by_gpus);
     const auto weight = [](const straggle::Suspect& of) { return of ? of->score * of->confidence : 0; };
     if (auto by_rails = straggle::by_rails(*job, least, rails); weight(by_rails) > weight(suspect))

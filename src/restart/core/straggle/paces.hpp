@@ -1,5 +1,5 @@
-// What restartd keeps of the paces of hosts and of what it made of them, as part of its state. A finding
-// about a job's pace is shown and noted; it drains, moves and weighs nothing.
+// What restartd keeps of the paces of hosts, and its judgements of them, as part of its state. A finding
+// about a job's pace is shown and noted; it drains and moves nothing and has no weight.
 #pragma once
 
 #include "base/clock.hpp"
@@ -13,7 +13,7 @@
 
 namespace restart {
 
-// What processes of one start of a job on one host say: step marks, and what NCCL's RAS says of them.
+// What processes of one start of a job on one host report: step marks, and NCCL's RAS about them.
 struct JobMarks {
     base::JobId id{};
     std::uint32_t epoch = 0;
@@ -30,13 +30,13 @@ struct StoredPace {
     bool operator==(const StoredPace&) const = default;
 };
 
-// What the last judgements of a running job said.
+// The results of the last judgements of a running job.
 struct JobPace {
     base::Time judged{};
     StragglerVerdict verdict = StragglerVerdict::unknown;
-    Straggler suspect; // where one is found
+    Straggler suspect; // if one is found
     std::vector<std::string> missing;
-    bool held_back = false; // it was said that the job is held back by `suspect`, since then
+    bool held_back = false; // reported as slowed down by `suspect`, since then
     base::Time since{};
     std::uint32_t cleared = 0;       // judgements in a row since then that did not find it again
     std::vector<std::string> gpus{}; // what its GPUs do

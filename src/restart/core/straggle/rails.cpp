@@ -1,8 +1,8 @@
 // What makes a rail slow, by the counters of the job's ports.
 //
-// Which hosts suffer is seen in each host by itself, against its own other rails: so rings of different
-// stages of a pipeline, which share a rail and not its speed, need not be told apart. Who of them it is, is
-// then a question of what is wrong at one of them.
+// Which hosts are affected is seen in each host on its own, against its own other rails. So rings of
+// different stages of a pipeline, which share a rail but not its speed, need not be distinguished. Which of
+// the hosts is the cause is then decided by what is wrong at one of them.
 #include "restart/core/straggle/comparison.hpp"
 #include "restart/core/straggle/robust.hpp"
 
@@ -16,15 +16,15 @@
 namespace restart::straggle {
 namespace {
 
-constexpr double least_traffic = 10; // MB/s; less is no collective
-// A rail whose peak is lower than its host's others by less than this is as fast as they are.
+constexpr double least_traffic = 10; // MB/s; less is not a collective
+// A rail whose peak is lower than its host's others by less than this counts as equally fast.
 constexpr double slower = 1.15;
-constexpr double burst = 1.2;      // a peak of so many means shows how fast bytes go while they go
+constexpr double burst = 1.2;      // times the mean: such a peak shows the speed while bytes flow
 constexpr double lower_rate = 0.8; // of its equals' link rate
-constexpr double resends = 10;   // a second, from which on they may slow a link down (NVSentinel warns of so
+constexpr double resends = 10;   // per second, from which they may slow a link down (NVSentinel warns at this
                                  // many slow restarts of RoCE)
 constexpr double many_waits = 5; // times the median's
-constexpr double least_waits = 1e4; // ticks a second: less is noise of any link
+constexpr double least_waits = 1e4; // ticks a second: less is noise on any link
 
 // A port of one host on one rail, as medians over the windows.
 struct Cell {
@@ -59,7 +59,7 @@ std::vector<Cell> cells_of(const Comparison& job, std::size_t host) {
         std::vector<double> mean, peak, resent, waits, against;
         for (std::size_t back = 0; back < job.windows; ++back) {
             const auto& ports = job.at(host, back).ports;
-            if (place >= ports.size() || ports[place].port != cell.port) continue; // one came or went
+            if (place >= ports.size() || ports[place].port != cell.port) continue; // a port appeared or went
             mean.push_back(ports[place].mb_s);
             peak.push_back(ports[place].peak_mb_s);
             resent.push_back(ports[place].resent);
@@ -78,11 +78,11 @@ std::vector<Cell> cells_of(const Comparison& job, std::size_t host) {
     return cells;
 }
 
-// The ports of one rail, in the order of the job's nodes; all of them, and those that are slower.
+// The ports of one rail, in the order of the job's nodes; all of them, and the slower ones.
 struct Rail {
     int rail = 0;
     std::vector<Cell> all, slow;
-    double lost = 0; // the share of the time that its traffic takes longer than the other rails'
+    double lost = 0; // the share of the time by which its traffic takes longer than the other rails'
 };
 
 void place_blame(const Rail& rail, const Cell& cell, double confidence, std::string text,
@@ -94,7 +94,7 @@ void place_blame(const Rail& rail, const Cell& cell, double confidence, std::str
     straggler.evidence.insert(straggler.evidence.begin(), std::move(text));
 }
 
-// Something at one port that needs no comparison of speeds.
+// A fault at one port that needs no comparison of speeds.
 bool blame_reading(const Rail& rail, const Comparison& job, Straggler& straggler) {
     std::vector<double> rates, resent;
     for (const auto& cell : rail.all) {
@@ -140,7 +140,7 @@ bool blame_slowest(const Rail& rail, const Comparison& job, Straggler& straggler
     return true;
 }
 
-// Who waits for credits: all hosts of a leaf, or those before the one that takes nothing.
+// Who waits for credits: all hosts of a leaf, or those that send to the one that accepts nothing.
 void blame_by_waits(const Rail& rail, const Comparison& job, Straggler& straggler) {
     std::vector<double> waits;
     for (const auto& cell : rail.all)
@@ -216,15 +216,15 @@ Suspect by_rails(const Comparison& job, double least, bool& seen) {
             rail.all.push_back(std::move(cell));
         }
     }
-    // Steps shorter than a second leave no peaks: how fast bytes go while they go is then not seen.
+    // Steps shorter than a second leave no peaks: then the speed while bytes flow is not seen.
     seen = 10 * with_traffic >= 9 * job.hosts.size() && 2 * bursty >= ports;
     if (!seen) return {};
     const Rail* worst = nullptr;
     for (auto& [number, rail] : rails) {
         const auto is_slow = [](const Cell& cell) { return cell.often >= least_pace_windows; };
         if (std::none_of(rail.all.begin(), rail.all.end(), is_slow)) continue;
-        // A rail that is just so slow is not so in each window of each of its hosts: who are left out may be
-        // the one that it is.
+        // A rail that is barely slow is not slow in each window of each of its hosts: a host left out may be
+        // the cause.
         std::copy_if(rail.all.begin(), rail.all.end(), std::back_inserter(rail.slow), [&](const Cell& cell) {
             return is_slow(cell) || cell.against <= -std::log(slower) / 2;
         });

@@ -9,8 +9,8 @@
 namespace restart::straggle {
 namespace {
 
-// What its word weighs. A process that is silent to RAS is not seen to be waited for; one that is behind is
-// seen at most twice a minute, between any two operations.
+// The weight of its reports. A process that does not answer RAS is not seen to be waited for; one that is
+// behind is seen at most twice a minute, between any two operations.
 constexpr double silent_alone = 0.5;
 constexpr double agrees = 0.1, disagrees = 0.1;
 
@@ -69,7 +69,7 @@ Suspect by_ras(const Comparison& job, double least) {
     for (std::size_t host = 0; host < job.hosts.size(); ++host)
         if (const auto found = named(job, host, true); found.often >= least_pace_windows)
             silent.emplace_back(host, found);
-    // Where a quarter of the hosts is silent it is the network between the RAS threads.
+    // If a quarter of the hosts is silent, the cause is the network between the RAS threads.
     if (silent.empty() || 4 * silent.size() > job.hosts.size()) return {};
     const auto& [host, found] =
         *std::max_element(silent.begin(), silent.end(),
@@ -104,7 +104,7 @@ void add_ras(const Comparison& job, Straggler& suspect) {
             weighed(is_silent ? silent_text(job, found) : behind_text(job, found), agrees));
         suspect.confidence += agrees;
     }
-    // Who is behind does not say why: a slow rail or leaf may be it, whose ends launch as the others do.
+    // Being behind does not show why: a slow rail or leaf may be the cause, whose ends launch normally.
     if (others == 0 || suspect.host.empty() || suspect.rail >= 0) return;
     suspect.evidence.push_back(
         weighed(fmt::format("NCCL's RAS names {}{} in most windows", other,

@@ -1,4 +1,4 @@
-// Robust statistics of the judge of stragglers. Internal to restart/core/straggle.
+// Robust statistics of the straggler detection. Internal to restart/core/straggle.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace restart::robust {
 
-// 0 of an empty list.
+// 0 for an empty list.
 double median(std::vector<double> values);
-// The value below which a share of them lie.
+// The value below which this share of them lies.
 double quantile(std::vector<double> values, double share);
 
 struct Fit {
@@ -17,8 +17,8 @@ struct Fit {
 };
 Fit fit(const std::vector<double>& values);
 
-// By how many spreads the most distant of n equals may lie off, and two more: sqrt(2 ln n) is about where the
-// largest of n normal values lies.
+// The number of spreads by which the most distant of n equals may be off, plus two: sqrt(2 ln n) is about
+// where the largest of n normal values lies.
 double outlying(std::size_t n);
 
 } // namespace restart::robust

@@ -9,9 +9,9 @@
 namespace restart::straggle {
 namespace {
 
-// Shares of waiting that differ less are the same: what timing a wait costs and misses.
+// Waiting shares that differ by less are the same: the cost and error of timing a wait.
 constexpr double least_spread = 0.01;
-// Marks count when so many of the hosts make them: one that makes none may be the one that is waited for.
+// Marks count if at least this share of the hosts makes them: a host without any may be the cause.
 constexpr double most_hosts = 0.9;
 
 // What stands out in one window.
@@ -19,7 +19,7 @@ struct Outlier {
     std::size_t host = 0;
     int place = -1; // of its rank among the host's; -1: the whole host
     double waited = 0, others = 0;
-    double gain = 0; // what the job would win: how much less it waits than those that wait least beside it
+    double gain = 0; // what the job would gain: how much less it waits than the next ones
 };
 
 std::vector<double> waits_of(const PaceWindow& window) {
@@ -29,7 +29,7 @@ std::vector<double> waits_of(const PaceWindow& window) {
     return waits;
 }
 
-// All processes of the job but one host's.
+// All processes of the job except one host's.
 std::vector<double> waits_beside(const Comparison& job, std::size_t back, std::size_t but,
                                  const std::vector<std::size_t>& hosts) {
     std::vector<double> waits;
@@ -40,7 +40,7 @@ std::vector<double> waits_beside(const Comparison& job, std::size_t back, std::s
     return waits;
 }
 
-// The host of the role that waits least, if it stands out from its equals and holds the whole job up.
+// The host of the role that waits least, if it differs enough from its equals and delays the whole job.
 std::optional<Outlier> outlier_in(const Comparison& job, const std::vector<std::size_t>& role,
                                   std::size_t back, double least) {
     Outlier found;
@@ -56,13 +56,13 @@ std::optional<Outlier> outlier_in(const Comparison& job, const std::vector<std::
     }
     if (lowest > 1) return {};
     const auto peers = waits_beside(job, back, found.host, role);
-    if (peers.size() < 2) return {}; // nothing to tell noise from
+    if (peers.size() < 2) return {}; // no measure of noise
     const auto fit = robust::fit(peers);
     const double spread = std::max(fit.spread, least_spread);
     if (fit.centre - lowest < robust::outlying(peers.size()) * spread) return {};
     const auto own = waits_of(job.at(found.host, back));
     const double host_lag = fit.centre - robust::median(own);
-    // Where all of its processes wait as little, it is the host and not one of its GPUs.
+    // If all of its processes wait equally little, the cause is the host and not one of its GPUs.
     if (own.size() == 1 || host_lag >= 0.6 * (fit.centre - lowest)) {
         found.place = -1;
         lowest = robust::median(own);
@@ -85,7 +85,7 @@ std::optional<Outlier> outlier(const Comparison& job, std::size_t back, double l
     return worst;
 }
 
-// The processes of a host stand in the order of their ranks, and use its GPUs in that order.
+// The processes of a host are in the order of their ranks, and use its GPUs in that order.
 int gpu_at(const PaceWindow& window, int place) {
     if (place < 0 || window.gpus.size() != window.ranks.size()) return -1;
     return static_cast<int>(window.gpus[static_cast<std::size_t>(place)].gpu);
