@@ -13,8 +13,8 @@
 namespace restart {
 namespace {
 
-// What a number and a digest are worth under the key, as lower-case hex. `what` keeps an answer from being
-// sent back as a request.
+// The HMAC of a number and a digest under the key, as lower-case hex. `what` keeps an answer from being sent
+// back as a request.
 std::string proof_of(const ChannelKey& key, std::string_view what, std::uint64_t number,
                      std::string_view digest) {
     const auto text = fmt::format("{}\n{}\n{}", what, number, digest);
@@ -22,7 +22,7 @@ std::string proof_of(const ChannelKey& key, std::string_view what, std::uint64_t
     unsigned size = 0;
     if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
              reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac.data(), &size) == nullptr)
-        std::abort(); // SHA-256 is always there; only memory can be missing
+        std::abort(); // SHA-256 always exists; only memory can be missing
     return to_hex({mac.data(), size});
 }
 
@@ -36,7 +36,7 @@ std::string answer_proof(const ChannelKey& key, std::uint64_t number, unsigned s
     return proof_of(key, "answer", number, digest_of({std::to_string(status), "\n", body}));
 }
 
-// In a time that does not say how much of it was right.
+// In constant time, which does not reveal how much of it was right.
 bool same(std::string_view a, std::string_view b) {
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

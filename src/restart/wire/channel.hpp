@@ -1,10 +1,11 @@
-// Who is at both ends of a kept-open connection, for the price of one MUNGE credential.
+// Authenticates both ends of a kept-open connection with one MUNGE credential.
 //
 // The first request of a connection carries a credential bound to that request (munge_auth.hpp) with a random
-// key inside, which munged encrypts and opens for one user alone: the one restartd runs as. From then on each
-// request and each answer carries an HMAC-SHA256 under that key, with a number that goes up by one: a request
-// serves once, in its place, and only a process that could open the credential can have signed the answer.
-// The client takes a new key by the hour; the server refuses one that is twice as old. wire(7), CREDENTIALS.
+// key inside, which munged encrypts and decrypts for one user only: the one restartd runs as. From then on
+// each request and each answer carries an HMAC-SHA256 under that key, with a number that goes up by one: a
+// request is valid once, in its place, and only a process that could decrypt the credential can have signed
+// the answer. The client takes a new key every hour; the server refuses one that is twice as old. wire(7),
+// CREDENTIALS.
 #pragma once
 
 #include "base/expected.hpp"
@@ -31,21 +32,20 @@ class ServerChannel {
 public:
     using Steady = std::chrono::steady_clock::time_point;
 
-    // Takes the key of a credential that was opened and found to be made for the request in hand.
+    // Takes the key of a credential that was decoded and verified for the present request.
     void begin(const Credential& credential, Steady now);
 
-    // Whose the request is. Errors: Code::denied for a proof that is wrong, out of turn or under a key that
-    // is too old; Code::denied too where no credential came first.
+    // The sender of the request. Errors: Code::denied for a proof that is wrong, out of sequence or under a
+    // key that is too old, and if no credential came first.
     base::Expected<Caller> check(const HttpRequest& request, Steady now);
 
-    // Who began it.
+    // Who opened it.
     std::optional<Caller> caller() const;
 
-    // The proof header's value for the answer to the request that was accepted last, once; empty when none
-    // was.
+    // The proof header's value for the answer to the last accepted request, once; empty if there was none.
     std::string proof(unsigned status, std::string_view body);
 
-    // The last report that came this way, so that the next may say "as before".
+    // The last report received this way, so that the next may be "as before".
     std::shared_ptr<const Report> reported;
 
 private:
@@ -56,7 +56,7 @@ private:
     std::optional<std::uint64_t> answering_;
 };
 
-// Whose a request is, by its place in a channel or by a credential, which may begin one. Errors:
+// The sender of a request, by its place in a channel or by a credential, which may open one. Errors:
 // Code::denied; Code::unavailable when munged does not answer.
 base::Expected<Caller> authenticate(const HttpRequest& request, const MungeAuth& auth,
                                     ServerChannel::Steady now);
@@ -67,7 +67,7 @@ public:
     explicit ClientChannel(MungeAuth auth) : auth_(std::move(auth)) {}
 
     // The Authorization header's value for the next request. Errors: munged's (Code::unavailable), or the
-    // user restartd is to run as is not known here (Code::input).
+    // user restartd runs as is not known here (Code::input).
     base::Expected<std::string> authorize(std::string_view method, std::string_view target,
                                           std::string_view body, std::chrono::steady_clock::time_point now);
 
@@ -76,7 +76,7 @@ public:
 
     // The connection was lost, or the server does not know the key: the next request begins a new channel.
     void reset() { key_.reset(); }
-    // Whether the last request rested on an earlier one.
+    // Whether the last request relied on an earlier one.
     bool resumed() const { return number_ > 0; }
 
 private:

@@ -1,4 +1,4 @@
-// What checks have said of hosts: the answer to GET /v1/checks, as railctl checks shows it.
+// What checks have reported about hosts: the answer to GET /v1/checks, as railctl checks shows it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,8 +20,8 @@ struct CheckRow {
     std::optional<double> fleet{};  // median of the hosts' same check and component; none: too few
     std::optional<double> before{}; // median of this host's earlier readings; none: too few
     std::string unit{};
-    std::string says{};               // the check's words
-    std::vector<std::string> signs{}; // what rules say of it, a phrase each; none: nothing stands out
+    std::string says{};               // the check's text
+    std::vector<std::string> signs{}; // what rules report about it, a phrase each; none: nothing unusual
     base::Time at{};
     std::uint32_t readings = 1; // that are kept
     bool operator==(const CheckRow&) const = default;
@@ -31,7 +31,7 @@ inline constexpr std::size_t most_check_rows = 4'096;
 
 struct Checks {
     base::Time time{};
-    std::vector<CheckRow> rows; // what stands out first, then by host
+    std::vector<CheckRow> rows; // the most unusual first, then by host
     std::uint64_t left_out = 0; // rows that did not fit
     std::uint64_t hosts = 0;    // of which anything is known
 

@@ -3,13 +3,13 @@
 //
 //   template <class Codec> void fields(Codec& codec, Of<Commit> auto& commit) {
 //       codec("step", commit.step);
-//       codec("path", commit.path, 4096);   // at most so many bytes, elements or members
+//       codec("path", commit.path, 4096);   // at most this many bytes, elements or members
 //   }
 //
-// codec(…) must be there; codec.added(…) is always written and may be absent, as an older sender leaves it
-// (the member keeps its default); codec.maybe(…) is not written when empty, too. The first failure is kept
-// and ends the walk. What does not depend on a member's type is in codec.cpp: these templates are made for
-// some hundred members in each of a dozen sources.
+// codec(…) is required; codec.added(…) is always written but may be absent, as from an older sender (the
+// member keeps its default); codec.maybe(…) is also not written when empty. The first failure is kept and
+// ends the walk. What does not depend on a member's type is in codec.cpp: these templates are instantiated
+// for some hundred members in each of a dozen sources.
 #pragma once
 
 #include "base/clock.hpp"
@@ -37,10 +37,10 @@ concept Of = std::same_as<std::remove_const_t<T>, Plain>;
 // names`.
 template <class T> struct Names;
 
-// No bound is meant only for what the daemon wrote itself.
+// No bound: only for what the daemon wrote itself.
 inline constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
-// While one lives, this thread takes texts of any length, control characters and all: for what restartd wrote
-// itself of what others told it.
+// While one exists, this thread accepts texts of any length, including control characters: for what restartd
+// wrote itself from what others reported.
 class AnyText {
 public:
     AnyText() { ++depth(); }
@@ -132,7 +132,7 @@ public:
     template <class T> void operator()(std::string_view key, T& member, std::size_t most = unbounded) {
         take_member(key, true, &member, most, &take_any<T>);
     }
-    // null is absent, too.
+    // null counts as absent, too.
     template <class T> void added(std::string_view key, T& member, std::size_t most = unbounded) {
         take_member(key, false, &member, most, &take_any<T>);
     }
@@ -141,7 +141,7 @@ public:
     }
     base::Expected<void> done() &&;
 
-    // Text: at most `most` bytes and no control characters, which have no place in reasons and timelines.
+    // Text: at most `most` bytes and no control characters, which do not belong in reasons and timelines.
     static base::Expected<void> take(const base::Reader& from, std::string& into, std::size_t most);
     static base::Expected<void> take(const base::Reader& from, boost::json::object& into, std::size_t);
     static base::Expected<void> take(const base::Reader& from, bool& into, std::size_t);
@@ -218,7 +218,7 @@ private:
     }
     void take_member(std::string_view key, bool needed, void* into, std::size_t most, Take take_it);
 
-    // The place of a word among these.
+    // The index of a word in this list.
     static base::Expected<std::size_t> take_word(const base::Reader& from,
                                                  std::span<const std::string_view> names);
     static base::Expected<std::vector<base::Reader>> items_of(const base::Reader& from, std::size_t most);

@@ -1,5 +1,5 @@
-// A kept-open, signed connection to restartd for an agent: posts bodies and logs when the answer changes its
-// kind (reached, unreachable, refused), not each time. One thread at a time.
+// An agent's kept-open, signed connection to restartd: posts bodies and logs when the kind of answer changes
+// (reached, unreachable, refused), not each time. One thread at a time.
 #pragma once
 
 #include "base/clock.hpp"
@@ -29,7 +29,7 @@ public:
 
     // The body of the answer. Errors, logged on change: Code::unavailable when restartd or munged does not
     // answer in time, Code::denied for any status but 200 and for an answer that is not restartd's.
-    // Code::unfit, not logged, for 409: restartd does not know what the body rests on.
+    // Code::unfit, not logged, for 409: restartd does not know what the body refers to.
     base::Expected<std::string> post(std::string_view path, std::string_view body);
 
 private:

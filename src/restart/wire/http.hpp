@@ -14,7 +14,7 @@ namespace restart {
 
 class ServerChannel;
 
-// Whose a request is.
+// The sender of a request.
 struct Caller {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
@@ -22,12 +22,12 @@ struct Caller {
 
 using ChannelKey = std::array<unsigned char, 32>;
 
-// What munged found in a credential: each can be opened once.
+// The content of a credential as decoded by munged, once each.
 struct Credential {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
     std::string digest;            // of the request it was made for (request_digest, munge_auth.hpp)
-    std::optional<ChannelKey> key; // for the requests to come (channel.hpp)
+    std::optional<ChannelKey> key; // for later requests (channel.hpp)
 };
 
 struct HttpRequest {
@@ -38,20 +38,20 @@ struct HttpRequest {
     std::string body;
     std::string authorization;            // the header's value; empty when absent
     std::string peer;                     // numeric address of the other end
-    bool from_this_machine = false;       // by loopback or by one of its own addresses
-    std::optional<Credential> credential; // opened already, to admit a large body
-    ServerChannel* channel = nullptr;     // of the connection; none: each request stands alone
+    bool from_this_machine = false;       // through loopback or from one of its own addresses
+    std::optional<Credential> credential; // decoded already, to admit a large body
+    ServerChannel* channel = nullptr;     // of the connection; none: each request is independent
 };
 
 struct HttpResponse {
     unsigned status = 200;
     std::string body;
     std::string content_type = "application/json";
-    std::string proof{}; // that its sender is who the client asked (channel.hpp); empty: none
+    std::string proof{}; // that the sender is the one the client asked (channel.hpp); empty: none
 };
 
-// Splits a target into path and query. Errors (Code::input): it does not begin with '/', or an escape is
-// not %XX or stands for a control character.
+// Splits a target into path and query. Errors (Code::input): it does not begin with '/', or an escape is not
+// %XX or encodes a control character.
 base::Expected<void> split_target(std::string_view target, HttpRequest& request);
 
 // Text as one part of a target: everything but letters, digits and "-._~" as %XX.

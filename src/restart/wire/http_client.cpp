@@ -57,7 +57,7 @@ public:
             message.set(http::field::host, server_.print());
             message.set(http::field::user_agent, "railyard");
             if (!body.empty()) message.set(http::field::content_type, "application/json");
-            if (channel_) { // a new one for each attempt: it serves once
+            if (channel_) { // a new one for each attempt: it is valid once
                 auto signature = channel_->authorize(method, target, body, std::chrono::steady_clock::now());
                 if (!signature) return std::move(signature).error();
                 message.set(http::field::authorization, *signature);
@@ -70,7 +70,7 @@ public:
             const auto failed = exchange(message, answer);
             if (!failed) {
                 const auto status = answer.get().result_int();
-                if (status == 401 && channel_ && channel_->resumed()) { // the key has grown old there
+                if (status == 401 && channel_ && channel_->resumed()) { // the key has expired there
                     close();
                     continue;
                 }
@@ -199,7 +199,7 @@ base::Expected<HttpResponse> HttpClient::request(std::string_view method, std::s
         else
             failed->text += "; " + error.text;
     }
-    at_ = (at_ + 1) % connections_.size(); // one that takes its time to fail is not the first again
+    at_ = (at_ + 1) % connections_.size(); // one that is slow to fail is not the first again
     return failed.value_or(base::Error{base::Code::unavailable, "no address was answered in time"});
 }
 

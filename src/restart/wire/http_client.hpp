@@ -1,12 +1,12 @@
 // A kept-open connection to restartd, for agents and commands.
 //
-// Where restartd may be at several addresses, the one that answered last is asked first; the next one when it
-// does not answer in its share of the time, is not restartd, or stands by (wire(7)).
+// If restartd may be at several addresses, the one that answered last is asked first; the next one when it
+// does not answer in its share of the time, is not restartd, or is a standby (wire(7)).
 //
-// A request waits for its answer, at most for its timeout, which covers connecting, writing and reading
-// (only the look-up of a host name is bounded by the resolver's own limits). A connection that the server
-// has closed since the last request is opened again once, within the same call: a request may then reach
-// the server twice, so every request of the protocol can be repeated without harm. One thread at a time.
+// A request waits for its answer, at most for its timeout, which covers connecting, writing and reading (only
+// the look-up of a host name is bounded by the resolver's own limits). A connection that the server has
+// closed since the last request is reopened once, within the same call: a request may then reach the server
+// twice, so every request of the protocol can be repeated without harm. One thread at a time.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,8 +24,8 @@ namespace restart {
 
 class HttpClient {
 public:
-    // `url`: "http://host:port". With `auth` each request is signed, and only a signed answer is one (but for
-    // refusals, which are). Nothing is connected yet.
+    // `url`: "http://host:port". With `auth` each request is signed, and only signed answers are accepted,
+    // except refusals. Nothing is connected yet.
     // Errors: Code::input for a URL of another form.
     static base::Expected<HttpClient> make(const std::vector<std::string>& urls,
                                            std::optional<MungeAuth> auth = {});
@@ -37,7 +37,7 @@ public:
     HttpClient& operator=(HttpClient&&) noexcept;
     ~HttpClient();
 
-    // Any status is a success here; the caller judges it. Of several addresses all were tried. Errors:
+    // Any status is a success here; the caller evaluates it. Of several addresses all were tried. Errors:
     // Code::unavailable when there is no answer in time or munged does not sign, Code::denied when the answer
     // is not signed by restartd's user, each with the URL and the reason.
     base::Expected<HttpResponse> request(std::string_view method, std::string_view target,

@@ -1,6 +1,6 @@
 // Threads: one runs the I/O context, so connections and the set of them need no locks; workers run the
-// handler and post the answer back. Races worth knowing: stop() is posted to the I/O thread; a session that
-// is waiting for a request is closed there, one whose handler runs is closed after its answer is written.
+// handler and post the answer back. Races: stop() is posted to the I/O thread; a session that is waiting for
+// a request is closed there, one whose handler runs is closed after its answer is written.
 #include "restart/wire/http_server.hpp"
 
 #include "restart/wire/channel.hpp"
@@ -115,7 +115,7 @@ private:
     void read() {
         parser_.emplace();
         parser_->header_limit(static_cast<std::uint32_t>(shared_->limits.header_bytes));
-        parser_->body_limit(boost::none); // judged below, once its sender can be known
+        parser_->body_limit(boost::none); // checked below, once its sender can be known
         request_ = {};
         stream_.expires_after(shared_->limits.request);
         http::async_read_header(stream_, buffer_, *parser_,
@@ -157,7 +157,7 @@ private:
         body_limit_ = most;
         parser_->body_limit(most);
         if (const auto announced = parser_->content_length(); announced && *announced > most)
-            return refuse(http::error::body_limit); // body_limit() judges only what is yet to be announced
+            return refuse(http::error::body_limit); // body_limit() checks only bodies not yet announced
         http::async_read(stream_, buffer_, *parser_,
                          [self = shared_from_this()](beast::error_code failed, std::size_t) {
                              if (failed) return self->refuse(failed);
@@ -196,7 +196,7 @@ private:
         request_.body = std::move(parser_->get().body());
         parser_.reset();
         stream_.expires_never(); // a worker has it now
-        // The session is handed over and back, never shared: it must end on the I/O thread.
+        // The session is passed to the worker and back, never shared: it must end on the I/O thread.
         asio::post(shared_->lane_of(request_), [self = shared_from_this()]() mutable {
             auto response = self->shared_->callbacks.handle(self->request_);
             auto& io = self->shared_->io;
@@ -228,8 +228,8 @@ private:
                           });
     }
 
-    // A refused body may still be on its way: an immediate close would reset the connection and take the
-    // answer with it, so what comes is thrown away for a short while.
+    // A refused body may still be arriving: an immediate close would reset the connection and discard the
+    // answer, so incoming data is discarded for a short while.
     void linger() {
         beast::error_code ignored;
         stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -252,7 +252,7 @@ private:
     std::optional<http::request_parser<http::string_body>> parser_;
     std::optional<http::response<http::string_body>> answer_;
     HttpRequest request_;
-    ServerChannel channel_; // touched by the worker that has the request, and by one at a time
+    ServerChannel channel_; // used by the worker that has the request, one at a time
     std::size_t body_limit_ = 0;
     std::string peer_;
     bool from_this_machine_ = false;
@@ -314,7 +314,7 @@ public:
         thread_.join();
         for (const auto& lane : shared_->lanes)
             lane->join();
-        // A handler that outlasted the drain has posted its answer: run such leftovers so that sessions end.
+        // A handler that outlasted the drain has posted its answer: run what is left so that sessions end.
         shared_->io.restart();
         do {
             for (auto* session : std::unordered_set<Session*>(shared_->sessions))
@@ -334,7 +334,7 @@ private:
     void accept() {
         acceptor_.async_accept([this](beast::error_code failed, tcp::socket socket) {
             if (shared_->stopping) return;
-            if (failed) { // out of descriptors or the like: wait a moment, then go on
+            if (failed) { // out of descriptors or similar: wait a moment, then go on
                 pause_.expires_after(std::chrono::milliseconds(100));
                 pause_.async_wait([this](beast::error_code cancelled) {
                     if (!cancelled) accept();

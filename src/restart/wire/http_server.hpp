@@ -1,10 +1,10 @@
 // restartd's HTTP/1.1 server: kept-open connections to thousands of agents on one thread, requests answered
 // on a few workers.
 //
-// A hostile or broken peer costs at most its share of connections and a small body each: headers, bodies, the
-// time to send a request and the time a connection may idle are bounded, and what exceeds a bound is answered
-// with 4xx where that is possible and closed. A handler may block (it asks munged and the journal); requests
-// that must not wait for others have workers of their own (lanes).
+// A hostile or broken peer costs at most its share of connections and a small body each. Headers, bodies, the
+// time to send a request and the time a connection may idle are bounded; what exceeds a bound is answered
+// with 4xx where possible, and closed. A handler may block (it calls munged and the journal); requests that
+// must not wait for others have their own workers (lanes).
 #pragma once
 
 #include "base/clock.hpp"
@@ -23,8 +23,8 @@ struct HttpLimits {
     std::size_t connections = 20'000;
     std::size_t connections_a_peer = 256; // of one address of another machine
     std::size_t header_bytes = 16 << 10;
-    std::size_t body_bytes = 1 << 20;        // of a sender who was admitted
-    std::size_t small_body_bytes = 16 << 10; // of anybody
+    std::size_t body_bytes = 1 << 20;        // from an admitted sender
+    std::size_t small_body_bytes = 16 << 10; // from anyone
     base::Duration request =
         std::chrono::seconds(10);                   // from its first byte to its last, and to take the answer
     base::Duration idle = std::chrono::minutes(2);  // between two requests
@@ -36,8 +36,8 @@ class HttpServer {
 public:
     // Called on a worker, several at a time; must not throw.
     using Handler = std::function<HttpResponse(const HttpRequest&)>;
-    // Whether this sender may send a large body, judged by the headers alone; also puts the opened credential
-    // into the request. Called on a worker of the first lane.
+    // Whether this sender may send a large body, decided from the headers alone; also puts the decoded
+    // credential into the request. Called on a worker of the first lane.
     using Admit = std::function<bool(HttpRequest&)>;
     // The lane of a request, by its headers: an index of HttpLimits::workers. Called on the I/O thread.
     using Lane = std::function<std::size_t(const HttpRequest&)>;
@@ -46,9 +46,9 @@ public:
     using Refused = std::function<void(std::string_view reason)>;
     struct Callbacks {
         Handler handle;
-        Admit admit{};     // none: nobody may
-        Lane lane{};       // none: all are of the first
-        Refused refused{}; // none: nobody wants to know
+        Admit admit{};     // none: no sender may
+        Lane lane{};       // none: all are in the first
+        Refused refused{}; // none: not reported
     };
 
     // Listens at once and serves until stop(). Errors (Code::io) name the address: already in use, not ours,
@@ -60,7 +60,7 @@ public:
     HttpServer& operator=(HttpServer&&) noexcept;
     ~HttpServer(); // stops
 
-    std::uint16_t port() const; // the bound one
+    std::uint16_t port() const; // the one bound
 
     // Accepts nothing more, lets requests under way end (at most `drain`), closes the rest, joins its
     // threads.

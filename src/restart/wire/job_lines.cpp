@@ -21,7 +21,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobHello> auto& hello
 template <class Codec> void fields(Codec&, codec::Of<JobDue> auto&) {}
 
 // The bounds are those of a report (wire/report_fields.hpp): one commit that restartd would refuse must not
-// take the host's whole report with it.
+// invalidate the host's whole report.
 template <class Codec> void fields(Codec& codec, codec::Of<JobCommit> auto& commit) {
     codec("step", commit.step);
     codec("path", commit.path, 4095);
@@ -167,7 +167,7 @@ Expected<JobRequest> read_mark(const Reader& body) {
     return JobRequest(*mark);
 }
 
-// Nothing when the answer says {"ok":false,"error":"…"}.
+// An error when the answer is {"ok":false,"error":"…"}.
 Expected<void> judge(const Reader& answer) {
     if (!answer.value().is_object()) return answer.error("an object is wanted");
     if (!answer.has("ok")) return {};

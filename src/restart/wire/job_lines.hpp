@@ -1,5 +1,4 @@
-// What a job and its host's agent say to each other on the job socket: lines of JSON, a request and its
-// answer.
+// The messages of a job and its host's agent on the job socket: lines of JSON, a request and its answer.
 //
 //   {"op":"hello","job":12,"epoch":1,"rank":0}   {"ok":true,"interval_s":37.5,"save_by":null,"incident":null}
 //   {"op":"due"}                                 {"interval_s":37.5,"save_by":1700000009.0,"incident":"i-7"}
@@ -38,7 +37,7 @@ inline constexpr std::size_t longest_job_answer = 65536; // bytes
 // Comes first; the job's later lines are about this start of it.
 struct JobHello {
     base::JobId job{};
-    std::uint32_t epoch = 0; // how often the job was restarted
+    std::uint32_t epoch = 0; // number of the job's restarts
     std::uint32_t rank = 0;
 };
 
@@ -49,74 +48,74 @@ struct JobDue {};
 struct JobCommit {
     std::uint64_t step = 0;
     std::string path;  // absolute
-    double cost_s = 0; // how long the job stood still for it
+    double cost_s = 0; // how long the job was paused for it
     std::uint64_t bytes = 0;
     double safe_s = 0; // Commit::safe_s
 };
 
-// The job's railrun gives up, or its step has ended well: from now on the job is none that starts its step
-// again.
+// The job's railrun gives up, or its step has ended well: from now on the job no longer restarts its own
+// step.
 struct JobOver {};
 
 // What a process of the job has seen of its UCX endpoints so far (librailucx.so); each line replaces the
-// last, until the connection ends. It needs no hello before it: who says it takes no checkpoints.
+// previous one, until the connection ends. No hello is needed first: the sender takes no checkpoints.
 struct JobUcx {
-    // Endpoints that go the same ways: "rc_mlx5/mlx5_3:1", of several "cma/memory+tcp/eth0", or "unknown".
+    // Endpoints with the same transports: "rc_mlx5/mlx5_3:1", several as "cma/memory+tcp/eth0", or "unknown".
     struct Path {
         std::string over;
         std::uint64_t endpoints = 0;
-        std::string to{}; // the peer of one of them: an address, or "rank 5"; empty: of none is it known
+        std::string to{}; // the peer of one of them: an address, or "rank 5"; empty: not known for any
         bool operator==(const Path&) const = default;
     };
     base::JobId job{};
     std::uint32_t epoch = 0;
     std::uint32_t rank = 0;
     std::string tls, devices; // UCX_TLS and UCX_NET_DEVICES of its environment
-    std::string unseen;       // why UCX cannot be looked at there; empty: it can
+    std::string unseen;       // why UCX cannot be inspected there; empty: it can
     std::vector<Path> paths;
-    // Endpoints that failed since the process began, of these those whose peer did not answer any more, and
-    // those that could not be made; in words the last of each.
+    // Endpoints that failed since the process began, those of them whose peer no longer answered, and those
+    // that could not be made; and the last failure as text.
     std::uint64_t failed = 0, timeouts = 0, refused = 0;
     std::string last;
-    std::uint64_t resent = 0; // segments that TCP sent again, over all connections of the process
-    std::string resent_to;    // the peer that most of the last ones went to
+    std::uint64_t resent = 0; // segments that TCP retransmitted, over all connections of the process
+    std::string resent_to;    // the peer to which most of the last ones went
     bool operator==(const JobUcx&) const = default;
 };
 
-// Statistics of the job's UCX are to be taken at a UDP port of loopback, until the connection ends. Root asks
-// (spank_rail in slurmstepd); `uid` is the job's user, of whom alone datagrams are taken.
+// Requests that statistics of the job's UCX be received at a UDP port of loopback, until the connection ends.
+// Sent by root (spank_rail in slurmstepd); only datagrams of the job's user, `uid`, are accepted.
 struct JobStats {
     base::JobId job{};
     std::uint32_t epoch = 0;
     std::uint32_t uid = 0;
 };
 
-// Step marks of one process: since the last of them it made so many steps in this time, of which it waited
-// for others for so long (railckpt_mark).
+// Step marks of one process: since its last mark, the number of steps, the time they took, and the part of it
+// spent waiting for others (railckpt_mark).
 struct JobMark {
     std::uint32_t rank = 0;
     std::uint64_t steps = 0;
     double seconds = 0, waited_s = 0;
-    bool first = false; // the process has told none before: its first step was over `seconds` ago
+    bool first = false; // the process has sent none before: its first step ended `seconds` ago
 };
 
-// This client watches over the job's processes on this host, and ends them when it is told to.
+// This client watches the job's processes on this host, and ends them on request.
 struct JobKeep {
-    bool ended = false; // they were ended, as the host was cut off
+    bool ended = false; // they were ended, because the host was cut off
 };
 
-// The job's own launcher knows that its start is about to end (rail-lsf-run, by LSF's signals): whoever of
-// its processes on this host asks is told to save within this time, until one has.
+// The job's own launcher knows that its start is about to end (rail-lsf-run, by LSF's signals): until one has
+// saved, each of its processes on this host that asks gets the request to save within this time.
 struct JobSave {
     double within_s = 0;
 };
 
-// JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do. Preflight
-// (wire/check_word.hpp): what came of the job's, and the question whether it is to start.
+// JobRun (wire/report.hpp): what the job's railrun runs now, and the question what to do. Preflight
+// (wire/check_word.hpp): the result of the job's preflight, and the question whether to start.
 using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats, JobMark,
                                 JobKeep, JobSave, Preflight>;
 
-// What a job is to know. Without an answer from restartd yet there is no interval.
+// The answer for a job. There is no interval before restartd has answered.
 struct Advice {
     std::optional<double> interval_s;
     std::optional<base::Time> save_by;
@@ -124,22 +123,22 @@ struct Advice {
     bool operator==(const Advice&) const = default;
 };
 
-// What railrun is to know.
+// The answer for railrun.
 struct RunAdvice {
-    bool heard = false;     // restartd knows of the run as it stands in the question
-    bool suspected = false; // as JobReply
+    bool heard = false;     // restartd knows the run as given in the question
+    bool suspected = false; // as in JobReply
     std::optional<RunOrder> order;
     bool operator==(const RunAdvice&) const = default;
 };
 
-// What who keeps a job's processes is to know: why they are to be ended, in a phrase; none: they may run.
+// The answer for the keeper of a job's processes: why to end them, a phrase; none: they may run.
 struct KeepAdvice {
     std::optional<std::string> end;     // the job has left this host
-    std::optional<std::string> cut_off; // this host is cut off: the job may start elsewhere any moment
+    std::optional<std::string> cut_off; // this host is cut off: the job may start elsewhere at any moment
     bool operator==(const KeepAdvice&) const = default;
 };
 
-// Lines with their newline, and what they say. Errors (Code::input) name the field.
+// Lines with their newline, and their content. Errors (Code::input) name the field.
 std::string to_line(const JobRequest& request);
 base::Expected<JobRequest> read_job_request(std::string_view line);
 

@@ -33,7 +33,7 @@ public:
     ~Context() { munge_ctx_destroy(context_); }
     munge_ctx_t get() const { return context_; }
 
-    // What is encoded is encrypted, whatever munged does by default, and opens for this user alone.
+    // The payload is encrypted, whatever munged's default, and only this user can decode it.
     munge_err_t restrict_to(uid_t user) const {
         const auto failed = munge_ctx_set(context_, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_AES128);
         return failed != EMUNGE_SUCCESS ? failed : munge_ctx_set(context_, MUNGE_OPT_UID_RESTRICTION, user);
@@ -88,7 +88,7 @@ std::string digest_of(std::initializer_list<std::string_view> parts) {
     for (const auto part : parts)
         good = good && EVP_DigestUpdate(context.get(), part.data(), part.size()) == 1;
     good = good && EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
-    if (!good) std::abort(); // SHA-256 is always there; only memory can be missing
+    if (!good) std::abort(); // SHA-256 always exists; only memory can be missing
     return to_hex({digest.data(), size});
 }
 

@@ -1,4 +1,4 @@
-// What operators ask of restartd, what it says to that, and how it refuses.
+// Operators' requests to restartd, its answers, and its refusals.
 #pragma once
 
 #include "base/clock.hpp"
@@ -36,17 +36,17 @@ struct PauseRequest {
     static base::Expected<PauseRequest> from_json(std::string_view body);
     std::string to_json() const;
 };
-inline constexpr base::Duration default_pause{8 * 3'600'000}; // so that nobody forgets it
+inline constexpr base::Duration default_pause{8 * 3'600'000}; // so that it is not forgotten
 
 // POST /v1/go
 struct GoRequest {
-    std::string hosts; // likewise; empty: every pause ends
+    std::string hosts; // "n[001-004]"; empty: every pause ends
 
     static base::Expected<GoRequest> from_json(std::string_view body);
     std::string to_json() const;
 };
 
-// The answer to drain and resume: 202. Pause and go are answered as GET /v1/plan is.
+// The answer to drain and resume: 202. Pause and go are answered like GET /v1/plan.
 struct Accepted {
     std::string incident; // that carries it out: "i-7"
 
@@ -57,8 +57,8 @@ struct Accepted {
 // The body of every status that is not 2xx.
 struct Refused {
     std::string code;      // a word: "unauthenticated", "unknown_host", "standby"
-    std::string text;      // for people
-    std::string primary{}; // of "standby": where the primary is, as it says; empty: not known
+    std::string text;      // for display
+    std::string primary{}; // for "standby": where the primary is, by its own statement; empty: not known
 
     static base::Expected<Refused> from_json(std::string_view body);
     std::string to_json() const;

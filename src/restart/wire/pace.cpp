@@ -7,8 +7,8 @@
 namespace restart {
 namespace {
 
-// Below this share of the time with kernels a GPU does nothing; from this share of its power limit on it
-// works, whatever GPM has counted, which is older.
+// Below this share of the time with kernels a GPU is idle; above this share of its power limit it works,
+// whatever GPM has counted, which is older.
 constexpr double least_busy = 0.05, surely_works = 0.35;
 
 // No clock, bandwidth or counter of a host comes near it.

@@ -1,4 +1,4 @@
-// What restartd would do now: the body of GET /v1/plan, and the modes that GET /v1/status shows, too.
+// What restartd would do now: the body of GET /v1/plan, and the modes that GET /v1/status also shows.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,17 +15,17 @@ namespace restart {
 struct PauseStatus {
     std::string user, reason;
     base::Time since{}, until{};
-    std::vector<std::string> hosts; // none: all
+    std::vector<std::string> hosts; // empty: all
     bool operator==(const PauseStatus&) const = default;
 };
 
 struct MaintenanceStatus {
     std::string by;                 // "restartd.maintenance, \"Sun 02:00-06:00\"", "the resource manager"
-    std::vector<std::string> hosts; // none: all
+    std::vector<std::string> hosts; // empty: all
     bool operator==(const MaintenanceStatus&) const = default;
 };
 
-// A bound that keeps something back, or did within ten minutes.
+// A bound that holds something back, or did within ten minutes.
 struct BoundStatus {
     std::string key; // "max_drained_percent"
     std::string of;  // the unit, leaf or pod; empty: all hosts
@@ -34,7 +34,7 @@ struct BoundStatus {
     bool operator==(const BoundStatus&) const = default;
 };
 
-// What keeps restartd from acting.
+// What stops restartd from acting.
 struct Modes {
     bool observe_only = false;
     std::vector<PauseStatus> pauses;
@@ -66,7 +66,7 @@ struct RecoveryPlan {
     base::Time time{};
     Modes modes;
     std::vector<PlannedIncident> incidents; // open
-    std::vector<std::string> not_shown;     // to whoever asks: a phrase each
+    std::vector<std::string> not_shown;     // to this user: a phrase each
 
     static base::Expected<RecoveryPlan> from_json(std::string_view body);
     std::string to_json() const;

@@ -1,6 +1,6 @@
-// What restartd answers about rates and their evidence: the bodies of GET /v1/rates and /v1/top, and what
-// /v1/explain says about a job's interval. As in status.hpp, members that an older restartd leaves out keep
-// their defaults.
+// restartd's answers about rates and their evidence: the bodies of GET /v1/rates and /v1/top, and the part of
+// /v1/explain about a job's interval. As in status.hpp, members that an older restartd leaves out keep their
+// defaults.
 #pragma once
 
 #include "base/clock.hpp"
@@ -18,18 +18,18 @@ namespace restart {
 
 // How often one host fails.
 struct FailureStatus {
-    base::Duration mtbf{};           // what is used
+    base::Duration mtbf{};           // the value used
     base::Duration low{}, high{};    // it lies between these with 80 %
-    double dispersion = 1;           // how much more than independent faults theirs scatter
+    double dispersion = 1;           // the scatter of the counts relative to independent faults
     std::uint64_t faults = 0;        // of single hosts, in
     double host_hours = 0;           // in use and heard of
-    std::uint64_t shared_faults = 0; // of what hosts share: not among `faults`
-    base::Duration prior{};          // what was believed before,
-    double prior_faults = 0;         // as much as so many faults
+    std::uint64_t shared_faults = 0; // of what hosts share: not included in `faults`
+    base::Duration prior{};          // the value assumed before,
+    double prior_faults = 0;         // with the weight of this many faults
     bool operator==(const FailureStatus&) const = default;
 };
 
-// Times that were seen.
+// Times seen.
 struct TimesStatus {
     std::uint64_t count = 0;
     base::Duration mean{}, median{}, p90{};
@@ -37,8 +37,8 @@ struct TimesStatus {
 };
 
 struct RepairStatus {
-    base::Duration mean{};     // what is used: with the prior and what is under way
-    TimesStatus seen;          // of repairs that are over
+    base::Duration mean{};     // the value used: with the prior and repairs under way
+    TimesStatus seen;          // of completed repairs
     std::uint64_t ongoing = 0; // under way
     base::Duration prior{};
     bool operator==(const RepairStatus&) const = default;
@@ -47,48 +47,48 @@ struct RepairStatus {
 // Hosts kept free for restarts.
 struct SpareStatus {
     std::uint32_t hosts = 0;      // of the fabric
-    std::uint32_t floor = 0;      // of these, kept free
-    std::uint32_t configured = 0; // as many were, by the configuration alone
-    double risk = 0;              // of more being in repair
-    bool learned = false;         // `floor` is by what was learned; else by the configuration
+    std::uint32_t floor = 0;      // those of them kept free
+    std::uint32_t configured = 0; // the number kept free by the configuration alone
+    double risk = 0;              // of more than that being in repair
+    bool learned = false;         // `floor` is from what was learned; else from the configuration
     bool operator==(const SpareStatus&) const = default;
 };
 
 struct FormulaStatus {
     base::Duration interval{};
-    double efficiency = 0; // 0 to 1: of the time, what is work that is kept
+    double efficiency = 0; // 0 to 1: the share of the time spent on work that is kept
     bool operator==(const FormulaStatus&) const = default;
 };
 
-// How long a job's program needs from its start until its first step is over.
+// How long a job's program needs from its start until its first step ends.
 struct ProgramStatus {
-    base::Duration time{};   // what is used
+    base::Duration time{};   // the value used
     std::uint64_t count = 0; // of measured starts of the user's jobs of that name; 0: [restart] restart_time
     bool again = false;      // they were restarts; false: first starts, or none was measured
     std::string name;        // of the job (--job-name)
     bool operator==(const ProgramStatus&) const = default;
 };
 
-// How the interval between a job's checkpoints comes about.
+// How the interval between a job's checkpoints is derived.
 struct IntervalStatus {
     base::JobId id{};
     std::string name;
     std::uint32_t hosts = 0;
     base::Duration host_mtbf{}, mtbf{};    // of a host, of the job
-    double cost_s = 0;                     // the job stands still for a checkpoint
-    double beside_s = 0;                   // and after that works on, until it is safe
+    double cost_s = 0;                     // the job is paused for a checkpoint
+    double beside_s = 0;                   // and then works on, until it is safe
     base::Duration detection{}, restart{}; // mean times seen; 0: none yet
     ProgramStatus program;                 // from its start until it works
-    FormulaStatus exact, young, daly;      // the optimum, and beside it
+    FormulaStatus exact, young, daly;      // the optimum, and for comparison
     base::Duration interval{};             // the exact one, within bounds
     std::string bound; // "min_interval", "max_interval", "safe" (the next begins when the last is safe), ""
     bool operator==(const IntervalStatus&) const = default;
 };
 
-// What is known of all programs.
+// What is known about all programs.
 struct ProgramsStatus {
-    base::Duration configured{}; // [restart] restart_time, of those of which nothing is known
-    std::uint64_t names = 0;     // of which something is: each a user's and a job's name
+    base::Duration configured{}; // [restart] restart_time, for programs that are not known
+    std::uint64_t names = 0;     // known programs: each a user's and a job's name
     TimesStatus again, first;    // measured restarts, and first starts
     bool operator==(const ProgramsStatus&) const = default;
 };
@@ -102,7 +102,7 @@ struct Rates {
     TimesStatus restarts;   // from the stop of a job, or the decision, until it ran again
     ProgramsStatus programs;
     std::optional<SpareStatus> spares; // none: no fabric file
-    std::vector<IntervalStatus> jobs;  // whose checkpoints' cost is known
+    std::vector<IntervalStatus> jobs;  // whose checkpoint cost is known
 
     static base::Expected<Rates> from_json(std::string_view body);
     std::string to_json() const;

@@ -100,8 +100,8 @@ Expected<void> check(const Report& report) {
     return {};
 }
 
-// Of a link all rails of a pod may suffer; a list that stands for more names is none of ours, and too long to
-// be written out for each finding.
+// A link may affect all rails of a pod; a list with more names is not one of ours, and too long to be written
+// out for each finding.
 constexpr std::size_t most_hosts_behind = 4'096;
 
 Expected<void> check(const LinkFinding& finding, const std::string& where) {

@@ -29,7 +29,7 @@ template <> struct codec::Names<Severity> {
 };
 
 namespace codec {
-// Here, where a codec's fields are looked for whose struct is not of restart.
+// Here because a codec looks here for the fields of a struct from outside restart.
 template <class Codec> void fields(Codec& codec, Of<base::SlurmdRecord> auto& slurmd) {
     codec("plugins", slurmd.plugins, 16);
 }
@@ -53,7 +53,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Commit> auto& commit)
     codec.maybe("safe_s", commit.safe_s);
 }
 
-// Folded: of some thousands of hosts whose names do not fold at all. A line of a job must hold two.
+// Folded: some thousands of hosts whose names do not fold at all. A line of a job must hold two.
 inline constexpr std::size_t longest_host_list = 12 << 10;
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobRun> auto& run) {

@@ -1,4 +1,4 @@
-// How far a host's repair is (restartd-decisions(7), RETURN).
+// How far a host's repair has come (restartd-decisions(7), RETURN).
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,13 +14,13 @@ namespace restart {
 struct ReturnStatus {
     std::string fault; // the class: "gpu_gone"
     std::string stage; // "waiting", "acting", "watching", "returning", "hands"
-    std::string rung;  // the present one; while it waits the one that is next
+    std::string rung;  // the present one; while waiting, the next one
     std::vector<std::string> ladder;
     std::string next;                              // if that does not help
-    std::uint64_t attempts = 0, most_attempts = 0; // that did something, lately
+    std::uint64_t attempts = 0, most_attempts = 0; // that did something, recently
     base::Time since{};                            // of the stage
     std::optional<base::Time> clean_since;         // without a fault
-    std::optional<base::Time> until;               // it is resumed then, or the next rung is taken
+    std::optional<base::Time> until;               // it is then resumed, or the next rung begins
     bool operator==(const ReturnStatus&) const = default;
 };
 

@@ -11,10 +11,10 @@ namespace {
 
 // "14:20:05" on the day of `now`, "2026-03-01 14:20:05" on others; in local time.
 std::string when(base::Time time, base::Time now) {
-    return base::moment(time, now) + base::clock_time(time).substr(5); // which has the seconds, too
+    return base::moment(time, now) + base::clock_time(time).substr(5); // which includes the seconds
 }
 
-// Whole numbers whole: counters have many digits.
+// Integers without a fraction: counters have many digits.
 std::string number(double value) {
     return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
                                                                 : fmt::format("{:.4g}", value);
@@ -48,7 +48,7 @@ std::string standing_text(const SignalRow& row, base::Time now) {
     return "cannot be seen";
 }
 
-// Its signal stands in a column of its own.
+// Its signal has its own column.
 std::string condition_of(const SignalRule& rule) {
     return rule.says.starts_with(rule.signal + " ") ? rule.says.substr(rule.signal.size() + 1) : rule.says;
 }

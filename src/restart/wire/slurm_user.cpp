@@ -21,7 +21,7 @@ bool same_word(std::string_view a, std::string_view b) {
     return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-// Takes the next word off: up to a blank, or to '=' with the blanks around it; a value may stand in quotes.
+// Removes the next word: up to a blank, or to '=' with the blanks around it; a value may be in quotes.
 std::string_view take_word(std::string_view& line) {
     line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
     if (line.starts_with('"')) {
@@ -66,11 +66,11 @@ public:
     const std::string& user() const { return user_; }
 
 private:
-    // As Slurm: several on a line, the last of all counts.
+    // As in Slurm: several on a line, the last of all counts.
     void take(std::string_view line, const fs::path& file, int depth) {
         for (bool first = true;; first = false) {
             const auto key = take_word(line);
-            if (key.empty()) { // the end, or what is no key
+            if (key.empty()) { // the end, or not a key
                 if (!take_equals(line)) return;
                 continue;
             }

@@ -1,10 +1,10 @@
-// Moments as text in JSON: for people and their scripts. Between our programs they are numbers of seconds.
+// Times as text in JSON: for people and their scripts. Between our programs they are numbers of seconds.
 #pragma once
 
 namespace restart::codec {
 
-// While one lives, this thread writes moments as RFC 3339 has them, "2026-03-01T14:20:05.123Z", and what
-// never was as null. Both are read as numbers are, so that what railctl printed may be given to railtopo.
+// While one exists, this thread writes times as in RFC 3339, "2026-03-01T14:20:05.123Z", and unset ones as
+// null. Both are read like numbers, so that railctl's output may be given to railtopo.
 class TextTimes {
 public:
     TextTimes() { ++depth(); }

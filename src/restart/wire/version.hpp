@@ -1,9 +1,9 @@
 // The version of the protocol, which every body carries as "v", and how it grows. Internal to restart/wire;
 // include only from .cpp files.
 //
-// Within a version fields are added: a reader passes over keys it does not know and gives those that an older
-// sender leaves out their default (codec.added). A key that changes its meaning, or goes although readers
-// need it, makes a new version; then both ends are to be of one release.
+// Within a version fields are added: a reader skips keys it does not know and gives those that an older
+// sender leaves out their default (codec.added). A key that changes its meaning, or is removed although
+// readers need it, requires a new version; then both ends must be of one release.
 #pragma once
 
 #include "restart/wire/codec.hpp"
@@ -23,7 +23,7 @@ template <class T> std::string write_versioned(const T& body) {
     return base::to_text(std::move(writer).take());
 }
 
-// `name` is the body's in errors: "this report".
+// `name` is the body's name in errors: "this report".
 template <class T> base::Expected<T> read_versioned(std::string_view text, std::string_view name) {
     const auto document = base::parse_json(text);
     if (!document) return document.error();
