@@ -17,7 +17,7 @@
 namespace restart {
 namespace {
 
-constexpr base::Duration watcher_patience{200}; // of requests that must not hold up others of their lane
+constexpr base::Duration watcher_patience{200}; // for requests that must not delay others of their lane
 constexpr auto quiet = std::chrono::minutes(1);
 constexpr std::uint64_t most_notes = 100'000;
 constexpr std::string_view bearer = "Bearer ";
@@ -133,7 +133,7 @@ std::variant<Api::Asker, Api::Refusal> Api::authenticate(const HttpRequest& requ
                    fmt::format("{} is not the agents' user (restartd.agent_uid)", base::user_name(uid))};
 }
 
-// Accounting is asked where the ruling depends on it alone, and waited for least by those who watch.
+// Accounting is asked only if the ruling depends on it, and with less patience for those who watch.
 std::variant<Api::Asker, Api::Refusal> Api::by_rule(const HttpRequest& request, const Access& access,
                                                     Wish wish) {
     Standing who;
@@ -169,7 +169,7 @@ RmWords Api::words() {
 bool Api::admits(HttpRequest& request) {
     const auto held = access();
     if (request.channel != nullptr && request.authorization.starts_with(channel_scheme)) {
-        const auto caller = request.channel->caller(); // the proof covers the body, which is yet to come
+        const auto caller = request.channel->caller(); // the proof covers the body, which has not come yet
         return caller && held->roles.is_agent(caller->uid);
     }
     auto credential = held->auth.open(request.authorization);
@@ -254,7 +254,7 @@ Api::Answer Api::accepted(const base::Expected<std::string>& incident) {
 Api::Answer Api::status(const HttpRequest&, const Asker& asker) {
     const auto shown = driver_.look(
         [&](const State& state, const DriverStatus& status) { return status_of(state, status, asker.view); });
-    return json_text(shown.to_json()); // put into words while nobody waits for the state
+    return json_text(shown.to_json()); // formatted without holding the state
 }
 
 Api::Answer Api::plan(const HttpRequest&, const Asker& asker) {
@@ -289,7 +289,7 @@ Api::Answer Api::history(const HttpRequest& request, const Asker& asker) {
             filter.host = value;
         } else if (name == "incident") {
             filter.incident = value;
-        } else if (name == "job" && (value == "0" || base::JobId::parse(value))) { // 0: any, as without it
+        } else if (name == "job" && (value == "0" || base::JobId::parse(value))) { // 0: any, as if absent
             filter.job = base::JobId::parse(value);
         } else if (name == "last" && number && *number <= most_notes) {
             filter.most = *number;
@@ -340,13 +340,13 @@ Api::Refusal Api::refusal_of(const base::Error& error) {
 }
 
 HttpResponse Api::refuse(const HttpRequest& request, const Refusal& refusal) {
-    // A report that rests on one of an earlier connection comes again, whole: after each start of restartd.
+    // A report that refers to one of an earlier connection is sent again in full after each start of
+    // restartd.
     const bool comes_whole = is_report(request.path) && refusal.status == 409;
     if (request.path != "/healthz" && !comes_whole) {
         metrics_.add(Metric::requests_refused, {std::string(refusal.code)});
         if (is_report(request.path)) metrics_.add(Metric::reports_refused, {std::string(refusal.code)});
-        // Reports that are lost and people who may not are an administrator's business, a mistyped name is
-        // not.
+        // Lost reports and users without the right need an administrator, a mistyped name does not.
         if (is_report(request.path) || refusal.status == 401 || refusal.status == 403)
             log_refusal(refusal.code,
                         fmt::format("{} {} from {}: {}", request.method, shortened(request.path),

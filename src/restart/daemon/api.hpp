@@ -1,4 +1,4 @@
-// The routes of restartd(8): who asks, may they, what do they say; the answer as JSON.
+// The routes of restartd(8): who asks, whether they may, and the answer as JSON.
 //
 // Every error is {"error":{"code":…,"text":…}} with the matching status and is counted; its cause is logged
 // at most once a minute and reason, so that a misconfigured agent cannot fill the log.
@@ -39,7 +39,7 @@ public:
     static std::size_t lane(const HttpRequest& request);
     static std::vector<unsigned> workers(); // of each lane
 
-    // A request that never became one (http_server.hpp).
+    // A request refused before it was complete (http_server.hpp).
     void refused(std::string_view reason);
 
     void reload(Roles roles, MungeAuth auth, MetricsTokens tokens = {});
@@ -57,19 +57,19 @@ private:
     };
     using Answer = std::variant<HttpResponse, Refusal>;
 
-    // Who may ask; that is found out before anything else is done.
+    // Who may ask; decided before anything else is done.
     enum class Who { anyone, agents, by_rule };
     // Requests that must not wait for those of another lane: an operator's for any user's explanations.
     enum class Lane { reports, reading, health, operators };
     struct Asker {
-        std::string name; // of the user; empty: nobody asked who it is
+        std::string name; // of the user; empty: the user was not identified
         View view{};      // what they see
     };
     struct Route {
         std::string_view path;
         std::string_view method;
         Who who;
-        Wish wish; // of those by rule
+        Wish wish; // for those by rule
         Lane lane;
         Answer (Api::*run)(const HttpRequest& request, const Asker& asker);
     };
@@ -78,7 +78,7 @@ private:
     Answer answer(const HttpRequest& request, const Access& access);
     Answer report(const HttpRequest& request, const Asker& asker);
     Answer tell(const HttpRequest& request, const Asker& asker);    // api_signals.cpp
-    Answer signals(const HttpRequest& request, const Asker& asker); // likewise
+    Answer signals(const HttpRequest& request, const Asker& asker); // api_signals.cpp
     Answer checks(const HttpRequest& request, const Asker& asker);  // api_checks.cpp
     Answer sweep(const HttpRequest& request, const Asker& asker);
     Answer drain(const HttpRequest& request, const Asker& asker);

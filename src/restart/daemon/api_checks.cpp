@@ -1,4 +1,4 @@
-// What checks have said of hosts.
+// What checks have reported about hosts.
 #include "restart/daemon/api.hpp"
 #include "restart/daemon/check_views.hpp"
 
@@ -9,7 +9,7 @@
 namespace restart {
 
 Api::Answer Api::checks(const HttpRequest& request, const Asker& asker) {
-    // As signals, they tell what happened lately.
+    // As with signals, they reveal recent events.
     if (!asker.view.sees_events())
         return Refusal{403, "forbidden",
                        fmt::format("the checks of hosts tell what is not shown to {}: {}", asker.name,

@@ -1,4 +1,4 @@
-// The stories of one job and of one host, and why a job sits where it does or waits.
+// The timelines of one job and of one host, and why a job runs where it does or waits.
 #include "restart/daemon/api.hpp"
 
 #include "base/hostlist.hpp"
@@ -20,8 +20,8 @@ bool is_job_name(std::string_view text) {
            text.find_first_not_of("0123456789", digits + 1) == std::string_view::npos;
 }
 
-// The id of the record that goes by this name, a component's own, or that of the tasks that wait together
-// with this one.
+// The id of the record with this name, a component's own, or that of the tasks that wait together with this
+// one.
 std::optional<base::JobId> find_named(const State& state, const std::string& name) {
     for (const auto& [id, job] : state.jobs) {
         if (job.rm.name == name) return id;
@@ -58,7 +58,7 @@ Api::Answer Api::explain_job(const std::string& named, const Asker& asker) {
         return Refusal{400, "input", "job: a job's number or name (12, 12_3, 12+1) is wanted"};
     NoteFilter filter;
     filter.view = asker.view;
-    const bool fresh = driver_.refresh(rm_patience); // a job that was submitted just now is known
+    const bool fresh = driver_.refresh(rm_patience); // a job submitted just now is known
     std::optional<base::JobId> placed;               // a heterogeneous job's components are placed one by one
     bool seen = false;                               // it is in the queue, and shown
     driver_.look([&](const State& state, const DriverStatus&) {
@@ -124,7 +124,7 @@ std::optional<EndedJobStatus> Api::ended(base::JobId job, const View& view) {
     return {};
 }
 
-// Why the job sits where it does or waits, worked out for this answer.
+// Why the job runs where it does or waits, computed for this answer.
 boost::json::object Api::placement_of(base::JobId job, bool rm_answers, const View& view) {
     if (!rm_answers)
         return placement_unknown(
@@ -135,7 +135,7 @@ boost::json::object Api::placement_of(base::JobId job, bool rm_answers, const Vi
                                  "([placement] fabric, railtopo discover)");
     const auto queue = driver_.queue(rm_patience);
     if (!queue) return placement_unknown(queue.error().text);
-    // Where restartd chooses the hosts itself, nobody else knows those it had.
+    // Where restartd chooses the hosts itself, only it knows the previous ones.
     const auto had = driver_.look([&](const State& state, const DriverStatus&) {
         const auto* known = state.find_job(job);
         return known != nullptr && is_gang(known->rm) ? hosts_before(*known) : std::vector<std::string>();

@@ -1,5 +1,4 @@
-// The signals of a host: who reads asks for them here, and its agent brings them with one of its next
-// reports.
+// The signals of a host: readers request them here, and its agent sends them after one of its next reports.
 #include "restart/daemon/api.hpp"
 
 #include "base/utf8.hpp"
@@ -16,12 +15,12 @@ Api::Answer Api::tell(const HttpRequest& request, const Asker&) {
     return HttpResponse{200, "{\"v\":1}"};
 }
 
-// It never waits for the agent: who asks comes again.
+// It never waits for the agent: the reader asks again.
 Api::Answer Api::signals(const HttpRequest& request, const Asker& asker) {
     const auto named = request.query.find("host");
     if (named == request.query.end() || named->second.empty())
         return Refusal{400, "input", "host: a host's name is wanted"};
-    // They tell what happened lately, as events do.
+    // They reveal recent events, as events do.
     if (!asker.view.sees_events())
         return Refusal{403, "forbidden",
                        fmt::format("the signals of hosts tell what is not shown to {}: {}", asker.name,

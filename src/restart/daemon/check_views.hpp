@@ -1,5 +1,5 @@
-// What checks said of hosts (wire/checks.hpp), what stands out of it (core/detect/check_signs.hpp), and what
-// placement avoids for it (core/detect/agreed_checks.hpp). Pure.
+// What checks reported about hosts (wire/checks.hpp), what is unusual in it (core/detect/check_signs.hpp),
+// and what placement avoids for it (core/detect/agreed_checks.hpp). Pure.
 #pragma once
 
 #include "restart/core/facts/state.hpp"
@@ -9,7 +9,7 @@
 
 namespace restart {
 
-// `host`: this one alone; empty: all. Linear in what is kept of all hosts.
+// `host`: only this one; empty: all. Linear in what is kept of all hosts.
 Checks checks_of(const State& state, base::Time now, std::string_view host);
 
 } // namespace restart

@@ -92,7 +92,7 @@ base::Expected<Database> Database::open(const std::filesystem::path& path, Open 
     const int flags = (mode == Open::reading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
                       SQLITE_OPEN_FULLMUTEX | (mode == Open::create ? SQLITE_OPEN_CREATE : 0);
     const int status = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
-    Database database(handle); // also after an error there may be a handle to close
+    Database database(handle); // even after an error there may be a handle to close
     if (status != SQLITE_OK) return error_of(handle, status);
     sqlite3_extended_result_codes(handle, 1);
     return database;

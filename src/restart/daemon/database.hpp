@@ -1,7 +1,7 @@
 // SQLite as the journal uses it: a connection and prepared statements that end with their owners.
 //
-// Errors carry SQLite's own words; Code::unavailable for what may pass (disk full, locked, I/O errors),
-// Code::input for a file that is no database or is damaged. One thread at a time.
+// Errors carry SQLite's text; Code::unavailable for what may pass (disk full, locked, I/O errors),
+// Code::input for a file that is damaged or not a database. One thread at a time.
 #pragma once
 
 #include "base/expected.hpp"
@@ -24,7 +24,7 @@ public:
     Statement& bind(int parameter, std::int64_t number);
     Statement& bind_bytes(int parameter, std::string_view bytes);
 
-    // True: a row stands ready; false: done.
+    // True: a row is ready; false: done.
     base::Expected<bool> step();
     // To the end, skipping rows; afterwards the statement can be bound and run again.
     base::Expected<void> run();
@@ -50,7 +50,7 @@ public:
     // One or more statements without results.
     base::Expected<void> execute(const std::string& sql);
     base::Expected<Statement> prepare(std::string_view sql);
-    // The first column of the first row; an empty text when there is no row.
+    // The first column of the first row; an empty text if there is no row.
     base::Expected<std::string> value(std::string_view sql);
 
 private:

@@ -95,7 +95,7 @@ base::Expected<GangsPlanned> Dispatcher::pass(const RmQueue& queue, const Dispat
             in.waiting.push_back(waiting(job, gang->second, placing));
         }
     }
-    // What a fault ended comes first: its work stands still since then.
+    // Jobs that a fault ended come first: their work has stopped since then.
     std::stable_partition(in.waiting.begin(), in.waiting.end(),
                           [](const sched::lsf::WaitingGang& gang) { return gang.restart; });
     GangsPlanned planned;

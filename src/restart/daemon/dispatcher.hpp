@@ -1,5 +1,5 @@
-// Which gangs start now, where restartd chooses their hosts (LSF): from the queue as read and what is planned
-// already to sched::lsf::dispatch. Pure but for what one pass leaves for the next.
+// Which gangs start now, where restartd chooses their hosts (LSF): passes the queue as read and existing
+// plans to sched::lsf::dispatch. Pure except for what one pass leaves for the next.
 #pragma once
 
 #include "restart/core/facts/event.hpp"
@@ -17,7 +17,7 @@
 
 namespace restart {
 
-// What the state knows of gangs and hosts that the queue does not.
+// What the state knows about gangs and hosts that the queue does not.
 struct DispatchFacts {
     struct Gang {
         std::uint32_t epoch = 0;
@@ -27,7 +27,7 @@ struct DispatchFacts {
         std::vector<std::string> had;   // of the start before the one it waits for
     };
     std::map<base::JobId, Gang> gangs;
-    std::set<std::string, std::less<>> unfit; // hosts that may get no gang, whatever the queue says
+    std::set<std::string, std::less<>> unfit; // hosts that may get no gang, whatever the queue shows
 };
 DispatchFacts dispatch_facts(const State& state, const Policy& policy, base::Time now);
 

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace log = base::log;
 
-constexpr base::Duration save_patience{5'000}; // of those who want to know that it was written
+constexpr base::Duration save_patience{5'000}; // of callers that need it to be written
 constexpr base::Duration note_delay{100};      // before notes are written that nothing waits for
 
 using Stopwatch = std::chrono::steady_clock;
@@ -32,7 +32,7 @@ void log_note(const Note& note) {
     note.alert ? log::warning("{}", line) : log::info("{}", line);
 }
 
-// Intents without an end, of all open incidents.
+// Unfinished intents of all open incidents.
 std::set<std::string> open_intents(const State& state) {
     std::set<std::string> ids;
     for (const auto& [number, incident] : state.incidents)
@@ -49,11 +49,11 @@ bool failed_in(const State& state, const std::string& id) {
     for (const auto& [number, incident] : state.incidents)
         for (const auto& intent : incident.intents)
             if (intent.action.id == id) return intent.progress != Progress::done;
-    return false; // of a plan or an idle check: what came of it is in its outcome
+    return false; // of a plan or an idle check: its outcome has the result
 }
 
 constexpr std::size_t most_unknown = 256;  // names of hosts
-constexpr std::uint64_t segments_kept = 8; // of events, about
+constexpr std::uint64_t segments_kept = 8; // of events, approximately
 
 } // namespace
 
@@ -90,7 +90,7 @@ void Driver::start() {
         std::vector<RmJob> known;
         for (const auto& [id, job] : state_.jobs) {
             known.push_back(job.rm);
-            // What it was given its hosts for may have come and gone since the last reading.
+            // The reason for its hosts may have come and gone since the last reading.
             const bool given =
                 job.plan && (job.plan->stage == GangStage::ordered || job.plan->stage == GangStage::released);
             if (is_gang(job.rm) && given) known.back().resumed = true;
@@ -126,9 +126,9 @@ bool Driver::stop(base::Duration patience) {
         ticker_.request_stop();
         ticker_.join();
     }
-    for (auto& asker : askers_) // each is done within seconds
+    for (auto& asker : askers_) // each call ends within seconds
         if (asker.joinable()) asker.join();
-    for (auto& thread : program_threads_) // a program is left alone
+    for (auto& thread : program_threads_) // a running program is left alone
         if (thread.joinable()) thread.join();
     if (!rm_thread_.joinable()) return true;
     rm_thread_.request_stop();
@@ -217,7 +217,7 @@ base::Expected<void> Driver::go(const OperatorGo& request) {
     return {};
 }
 
-// Windows are by the wall clock of this host: what is open is an event, so that deciding needs no time zone.
+// Windows use this host's wall clock: what is open is an event, so that deciding needs no time zone.
 void Driver::look_at_windows() {
     if (options_.maintenance.empty() && state_.maintenance.empty()) return;
     const auto seconds = std::chrono::system_clock::to_time_t(base::now());
@@ -232,7 +232,7 @@ void Driver::look_at_windows() {
     if (!same) apply(windows);
 }
 
-// Readers find what has just happened, but wait for no journal that cannot be written.
+// Readers find what has just happened, but do not wait for a journal that cannot be written.
 base::Expected<std::vector<Note>> Driver::notes(const NoteFilter& filter) {
     {
         const std::lock_guard lock(mutex_);
@@ -257,7 +257,7 @@ DriverStatus Driver::status() const {
             spares_};
 }
 
-// Only agents with the key come here, but one of them may make names up.
+// Only agents with the key reach this, but one of them may invent names.
 void Driver::keep_unknown(const std::string& host) {
     const auto now = base::now();
     if (unknown_hosts_.size() >= most_unknown)
@@ -291,16 +291,16 @@ void Driver::collect(Step& out, const Event& event) {
         unsaved_.given.push_back(std::move(action));
     }
     if (out.durable) settle_intents(event);
-    // Each write compares all hosts with what was written last. A note on which nothing depends waits for
-    // others: with it the state is lost that would not note it again.
+    // Each write compares all hosts with what was written last. A note that nothing depends on waits for
+    // others: if it is lost, so is the state that would otherwise not note it again.
     if (out.durable || !unsaved_.given.empty())
         store_.write_soon();
     else
         store_.write_within(unsaved_.notes.empty() ? options_.save : std::min(options_.save, note_delay));
 }
 
-// The journal's list of intents follows the state: those that are no longer open there have ended, by an
-// outcome, by what a snapshot showed, or because they were overtaken.
+// The journal's list of intents follows the state: those no longer open there have ended, by an outcome, by
+// what a snapshot showed, or because they became obsolete.
 void Driver::settle_intents(const Event& event) {
     const auto* outcome = std::get_if<ActionDone>(&event);
     const auto open = open_intents(state_);
@@ -318,7 +318,7 @@ void Driver::settle_intents(const Event& event) {
     }
 }
 
-// A stream is read from its beginning, so that there are several, of which the oldest goes.
+// A stream is read from its beginning, so there are several, and the oldest is removed.
 void Driver::begin_events(bool continues) {
     if (options_.keep_events == 0) return;
     events_.reset();

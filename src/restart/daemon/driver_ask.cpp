@@ -1,5 +1,5 @@
 // The driver's threads that ask silent hosts for a sign of life (core/detect/asking.hpp): each blocks for
-// seconds where a host does not answer, and must hold up neither actions nor readings.
+// seconds when a host does not answer, and must delay neither actions nor readings.
 #include "restart/daemon/driver.hpp"
 
 #include "restart/core/detect/asking.hpp"
@@ -10,7 +10,7 @@ namespace restart {
 namespace {
 
 constexpr base::Duration look_again{250};
-constexpr base::Duration ask_again{5'000}; // a host that is silent still
+constexpr base::Duration ask_again{5'000}; // a host that is still silent
 
 } // namespace
 
@@ -38,7 +38,7 @@ void Driver::run_asker(const std::stop_token& stop) {
         lock.unlock();
         const auto life = rm_.ask_host(next, patience);
         lock.lock();
-        // An answer about a host that has reported meanwhile, or is not known any more, is an old one.
+        // An answer about a host that has reported in the meantime, or is no longer known, is out of date.
         const auto host = state_.hosts.find(next);
         if (host != state_.hosts.end() && host->second.last_report == reported) apply(HostAsked{next, life});
     }

@@ -1,5 +1,5 @@
-// The driver's thread that reads and writes files which may be on storage that hangs: the fabric file, and
-// the health of hosts for placement. Nothing else waits for it: without them units stay as they were.
+// The driver's thread that reads and writes files which may be on hanging storage: the fabric file, and the
+// health of hosts for placement. Nothing else waits for it: without them units stay as they were.
 #include "restart/daemon/driver.hpp"
 
 #include "base/log.hpp"
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace log = base::log;
 
-constexpr base::Duration first_patience{10'000}, again_patience{2'000}; // of who goes on with what files say
+constexpr base::Duration first_patience{10'000}, again_patience{2'000}; // of callers that depend on the files
 constexpr base::Duration hangs_after{10'000};
 
 } // namespace
@@ -51,7 +51,7 @@ void Driver::look_at_files() {
     std::unique_lock lock(mutex_);
     files_wanted_ = true;
     wake_.notify_all();
-    // A look that is under way may have begun with the options before.
+    // A look under way may have begun with the previous options.
     const auto enough = files_looks_ + (files_began_ ? 2 : 1);
     ended_.wait_for(lock, again_patience, [&] { return files_looks_ >= enough || files_ended_; });
 }
@@ -81,7 +81,7 @@ void Driver::write_health() {
     if (!path.empty()) health_.write(path, {base::now(), weak_hosts(), spares, saved_jobs()});
 }
 
-// For whoever chooses which jobs to preempt.
+// For whatever chooses which jobs to preempt.
 base::SavedMap Driver::saved_jobs() {
     const std::lock_guard lock(mutex_);
     base::SavedMap saved;
@@ -92,8 +92,8 @@ base::SavedMap Driver::saved_jobs() {
     return saved;
 }
 
-// The spare floor follows what was learned of failures and repairs. Observing changes nothing, so placement
-// keeps to the configuration then.
+// The spare floor follows what was learned about failures and repairs. Observing changes nothing, so
+// placement then uses the configuration.
 std::optional<base::SpareFloor> Driver::learn_spares() {
     const std::lock_guard lock(mutex_);
     if (!placing_) return {};
@@ -126,7 +126,7 @@ void Driver::load_fabric() {
     {
         const std::lock_guard lock(mutex_);
         options = options_;
-        if (std::exchange(files_wanted_, false)) fabric_.forget(); // what comes of it depends on options
+        if (std::exchange(files_wanted_, false)) fabric_.forget(); // the result depends on options
     }
     auto loaded = fabric_.look(options.fabric, [&](std::uint32_t hosts) {
         return sched::spares_for(hosts, options.policy.mtbf_node, options.repair_time, options.spare_risk);

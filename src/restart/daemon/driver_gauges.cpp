@@ -1,4 +1,4 @@
-// What the driver's state shows as metrics.
+// The driver's state as metrics.
 #include "restart/daemon/driver.hpp"
 
 #include "base/units.hpp"
@@ -9,7 +9,7 @@
 namespace restart {
 namespace {
 
-// Each bound, 1 while it keeps something back.
+// Each bound, 1 while it holds something back.
 std::map<Metrics::Labels, double> crossed_bounds(const State& state) {
     std::map<Metrics::Labels, double> crossed;
     for (const auto key : bound_keys)
@@ -29,7 +29,7 @@ std::map<Metrics::Labels, double> repair_stages(const State& state) {
     return stages;
 }
 
-// Jobs that something is said to hold back, by what it is.
+// Jobs reported as slowed down, by the kind of cause.
 std::map<Metrics::Labels, double> held_back(const State& state) {
     std::map<Metrics::Labels, double> jobs{{{"host"}, 0}, {{"gpu"}, 0}, {{"port"}, 0}, {{"rail"}, 0}};
     for (const auto& [id, job] : state.jobs) {

@@ -1,5 +1,5 @@
-// The driver's threads that run the site's programs for repairs: each takes as long as it takes, and holds up
-// neither the resource manager's thread nor the state.
+// The driver's threads that run the site's programs for repairs: however long these take, they delay neither
+// the resource manager's thread nor the state.
 #include "restart/daemon/driver.hpp"
 
 #include "base/log.hpp"
@@ -28,7 +28,7 @@ std::vector<std::string> words_of(const RepairHost& repair, const RepairPrograms
 void Driver::run_programs(const std::stop_token& stop, std::deque<Action>& queue) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
-        if (queue.empty() || !may_act()) { // another may do what waits here
+        if (queue.empty() || !may_act()) { // another restartd may do what waits here
             wake_.wait_for(lock, stop, look_again, [] { return false; });
             continue;
         }
@@ -47,7 +47,7 @@ void Driver::run_programs(const std::stop_token& stop, std::deque<Action>& queue
                         ? base::Expected<std::string>(base::Error{base::Code::not_found, "no program is set"})
                         : run_program(std::move(words), limit, [&] { return stop.stop_requested(); });
         lock.lock();
-        // What it does now is settled at the next start: it is not run again.
+        // Its effect is settled at the next start: it is not run again.
         if (!said && said.error().code == base::Code::unavailable) return;
         metrics_.add(Metric::actions, {std::string(to_string(kind_of(action))),
                                        said ? "done" : std::string(base::to_string(said.error().code))});

@@ -1,5 +1,5 @@
-// The driver's thread that talks to the resource manager, one call at a time: actions, errands for those who
-// ask, and readings.
+// The driver's thread that calls the resource manager, one call at a time: actions, callers' errands, and
+// readings.
 #include "restart/daemon/driver.hpp"
 
 #include "base/log.hpp"
@@ -19,9 +19,9 @@ namespace {
 
 namespace log = base::log;
 
-constexpr base::Duration rest{200}; // at least, between two readings that people ask for
+constexpr base::Duration rest{200}; // at least, between two readings that callers request
 constexpr base::Duration not_ready_pause{1'000};
-constexpr base::Duration after_action{50}; // look soon what an action has changed
+constexpr base::Duration after_action{50}; // see soon what an action has changed
 constexpr base::Duration slowest_read{5'000};
 
 using Stopwatch = std::chrono::steady_clock;
@@ -30,8 +30,8 @@ double since(Stopwatch::time_point begin) {
     return std::chrono::duration<double>(Stopwatch::now() - begin).count();
 }
 
-// When the resource manager may be read again for people's sake, after a reading that began then: for at
-// least twice as long it is left to others.
+// When the resource manager may be read again at callers' request, after a reading that began then: it is
+// left to others for at least twice as long as the reading took.
 Stopwatch::time_point after_rest(Stopwatch::time_point begin, base::Duration apart) {
     const auto now = Stopwatch::now();
     return now + std::max<Stopwatch::duration>(std::max(rest, apart), 2 * (now - begin));
@@ -39,12 +39,12 @@ Stopwatch::time_point after_rest(Stopwatch::time_point begin, base::Duration apa
 
 } // namespace
 
-// People have it read before its time, but not on end.
+// Callers' requests make it be read early, but not continuously.
 Driver::Steady Driver::read_at() const {
     return reads_met_ < reads_wanted_ ? std::min(next_read_, rested_) : next_read_;
 }
 
-// The first that were put off are the first to be asked again.
+// The first ones postponed are the first to be tried again.
 void Driver::take_due() {
     const auto now = Stopwatch::now();
     for (; !later_.empty() && later_.front().first <= now; later_.pop_front())
@@ -64,7 +64,7 @@ void Driver::run_rm(const std::stop_token& stop) {
         });
         if (stop.stop_requested()) break;
         take_due();
-        if (!may_act()) { // another may do what waits here: nothing more is begun
+        if (!may_act()) { // another restartd may do what waits here: nothing more is begun
             wake_.wait_for(lock, stop, rest, [] { return false; });
         } else if (!queue_.empty()) {
             perform_one(lock);
@@ -87,7 +87,7 @@ void Driver::run_rm(const std::stop_token& stop) {
 void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
     const auto action = std::move(queue_.front());
     queue_.pop_front();
-    // It may have waited here or for the journal while the world went on.
+    // The situation may have changed while it waited here or for the journal.
     if (const auto why = why_obsolete(state_, options_.policy, base::now(), action); !why.empty()) {
         metrics_.add(Metric::actions, {std::string(to_string(kind_of(action))), "overtaken"});
         apply(ActionDone{action.id, base::Error{base::Code::unfit, why}, true});
@@ -108,7 +108,7 @@ void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
                                    done ? "done" : std::string(base::to_string(done.error().code))});
     ActionDone event{action.id, {}, false, {}};
     if (!done) {
-        // That nobody answers is told once, by the first that finds it.
+        // That the resource manager does not answer is logged once, by the first that finds it.
         if (done.error().code != base::Code::unavailable || state_.rm_answers)
             log::warning("{}: {}: {}", action.id, describe(action), done.error().text);
         event.error = std::move(done).error();
@@ -155,7 +155,7 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     ++failed_reads_;
 }
 
-// With what placement is to think of the hosts.
+// With the health of hosts as placement uses it.
 base::Expected<RmQueue> Driver::read_queue(ResourceManager& rm) {
     auto queue = rm.queue();
     if (!queue) return queue;
@@ -170,7 +170,7 @@ base::Expected<RmQueue> Driver::read_queue(ResourceManager& rm) {
     return queue;
 }
 
-// Right after a reading, by which it places.
+// Right after a reading, which it uses for placement.
 void Driver::dispatch(std::unique_lock<std::mutex>& lock) {
     if (!rm_.places_gangs() || !placing_) return;
     const auto facts = dispatch_facts(state_, options_.policy, base::now());
@@ -189,8 +189,8 @@ void Driver::dispatch(std::unique_lock<std::mutex>& lock) {
     if (planned && !planned->gangs.empty()) apply(*std::move(planned));
 }
 
-// At the first reading, and when they change. That there is no quick one is a warning only after the others
-// had the time to speak up for the first time.
+// At the first reading, and when they change. At first, the lack of a quick one is logged as a warning only
+// after the others had time to report.
 void Driver::log_witnesses() {
     const auto witnesses = witnesses_of(state_, options_.policy, base::now());
     const bool settled = Stopwatch::now() - started_ > std::chrono::minutes(1);
@@ -217,7 +217,6 @@ void Driver::warn_of_missing_parts() {
     logged_config_ = state_.rm_config;
 }
 
-// Observing changes nothing, so placement hears of nothing.
 bool Driver::run_errand(std::function<void(ResourceManager&)> call, base::Duration patience) {
     auto errand = std::make_shared<Errand>();
     errand->call = std::move(call);

@@ -20,14 +20,14 @@ public:
         FabricLoaded places;
         std::shared_ptr<const sched::Placing> placing;
     };
-    // How many hosts to keep free for restarts, of so many (sched/ask/spare_floor.hpp).
+    // How many hosts to keep free for restarts, out of this number (sched/ask/spare_floor.hpp).
     using Spares = std::function<std::uint32_t(std::uint32_t hosts)>;
 
-    // What the file says, when it is another than at the last look or has changed since; none otherwise.
+    // The content of the file, if it is another file than at the last look or has changed since; else none.
     // Errors: it cannot be read, returned once for each change of it.
     base::Expected<std::optional<Loaded>> look(const std::filesystem::path& path, const Spares& spares);
 
-    // The next look reads it whatever it finds.
+    // The next look reads it in any case.
     void forget();
 
 private:

@@ -21,7 +21,7 @@ Refused refusal_of(const LeaseStanding& standing) {
 
 } // namespace
 
-// One whose lease has run out says so before it ends: agents go to the next.
+// One whose lease has run out reports this before it ends: agents go to the next.
 Api* Front::acting() const {
     return keeper_.acts() ? api_.load() : nullptr;
 }

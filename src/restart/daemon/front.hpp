@@ -1,4 +1,4 @@
-// What the server answers with: the API while this restartd is the primary, and else who is. An agent or a
+// What the server answers with: the API while this restartd is the primary, otherwise who is. An agent or a
 // command that gets "standby" asks the next address of [restartd] url.
 #pragma once
 

@@ -8,7 +8,7 @@
 namespace restart {
 namespace {
 
-// Some job of a large cluster commits at every moment; how old a checkpoint is matters to minutes.
+// In a large cluster some job commits at every moment; the age of a checkpoint matters only to the minute.
 constexpr base::Duration saved_refresh = std::chrono::seconds(10);
 
 } // namespace

@@ -25,9 +25,9 @@ NoteKind kind_of(std::string_view word) {
     return NoteKind::outcome;
 }
 
-// An incident's notes belong to each of its hosts and jobs, except those about another job. Each condition is
-// one that its index answers (they leave out what is empty): a journal of years is never read through. A
-// plain number stays a number, so that a journal is of one form whatever release wrote it.
+// An incident's notes belong to each of its hosts and jobs, except those about another job. Each condition
+// can use an index (these leave out what is empty): a journal of years is never scanned. A plain number stays
+// a number, so that a journal has one form whatever release wrote it.
 void bind_job(Statement& statement, int parameter, const std::optional<base::JobId>& job) {
     if (job && job->index() != 0)
         statement.bind(parameter, to_string(*job));
@@ -35,7 +35,7 @@ void bind_job(Statement& statement, int parameter, const std::optional<base::Job
         statement.bind(parameter, job ? static_cast<std::int64_t>(job->number()) : std::int64_t{0});
 }
 
-// Whose job it is, beside nobody's and that of somebody who is not known.
+// A job's user; these two mean no one's and not known.
 constexpr std::int64_t nobody = -1, unknown = -2;
 
 std::int64_t uid_of(bool of_job, const std::optional<JobOwner>& owner) {
@@ -82,7 +82,7 @@ std::string notes_query(const NoteFilter& filter) {
             " AND id IN (SELECT id FROM notes WHERE host <> '' AND host = ?1 UNION ALL SELECT id FROM notes "
             "WHERE "
             "incident <> '' AND incident IN (SELECT incident FROM notes WHERE host <> '' AND host = ?1))";
-    if (filter.job) // nor may what its incidents have of hosts say where another's job was
+    if (filter.job) // nor may what its incidents have about hosts reveal where another's job was
         query += fmt::format(" AND id IN (SELECT id FROM notes WHERE job <> 0 AND job = ?2 UNION ALL SELECT "
                              "id FROM notes WHERE "
                              "job = 0 AND incident <> '' AND incident IN (SELECT incident FROM notes WHERE "
@@ -119,7 +119,7 @@ base::Expected<Journal> Journal::open(const fs::path& given, JournalLock lock) {
     }
     struct stat about {};
     if (::stat(path.c_str(), &about) == 0 &&
-        (about.st_mode & 0007) != 0) // an earlier release's: see create()
+        (about.st_mode & 0007) != 0) // from an earlier release: see create()
         ::chmod(path.c_str(), about.st_mode & 0770);
     auto database = Database::open(path, Database::Open::existing);
     if (!database) return named(path, database.error().code, database.error().text);
@@ -185,7 +185,7 @@ base::Expected<void> Journal::take_over(const Fence& fence) {
     return {};
 }
 
-// Inside the transaction: whoever took the lease over has written there, or has taken the file away.
+// Inside the transaction: a restartd that took the lease over has written there, or has taken the file away.
 base::Expected<void> Journal::check_fence() {
     const base::Error passed{base::Code::denied, "another restartd has taken this journal over"};
     if (!lock_.holds()) return passed;
@@ -200,7 +200,7 @@ base::Expected<void> Journal::commit(const Record& record, base::Time now) {
     if (auto begun = database_.execute("BEGIN IMMEDIATE"); !begun) return fail(std::move(begun).error());
     auto written = check_fence();
     const auto segment = segment_;
-    // A record of which nothing is kept would need no room, nor what is overwritten by itself.
+    // Tests for space: an empty record needs none, nor does overwriting a value with itself.
     if (written && again)
         written = database_.execute(
             "INSERT INTO rows (key, json) VALUES ('~', ''); DELETE FROM rows WHERE key = '~'");
@@ -210,7 +210,7 @@ base::Expected<void> Journal::commit(const Record& record, base::Time now) {
     failed_ = !written;
     if (written) return {};
     segment_ = segment;
-    if (auto undone = database_.execute("ROLLBACK"); !undone) {} // SQLite may have rolled back by itself
+    if (auto undone = database_.execute("ROLLBACK"); !undone) {} // SQLite may have rolled back on its own
     return fail(std::move(written).error());
 }
 
@@ -261,7 +261,7 @@ base::Expected<void> Journal::write(const Record& record, base::Time now) {
 }
 
 base::Expected<bool> Journal::forget(base::Time before) {
-    // The oldest have the lowest ids: only these are looked at, however many there are.
+    // The oldest have the lowest ids: only these are examined, however many there are.
     constexpr std::int64_t batch = 5000;
     bool more = false;
     for (const char* sql : {"DELETE FROM notes WHERE id IN (SELECT id FROM (SELECT id, time FROM notes ORDER "

@@ -1,10 +1,10 @@
 // restartd's journal: what it knew, intended, did and why, in one SQLite file that survives a kill at any
 // moment.
 //
-// What steps leave behind (rows of the state, their notes, the actions they give, the outcomes they were
-// told) is one transaction, on disk (WAL, synchronous=FULL) before any of the actions is performed. The file
-// belongs to one restartd at a time (journal_lock.hpp). A file that is not a sound journal is never
-// written to. One thread may write while others read: they have a connection of their own.
+// The result of steps (rows of the state, notes, actions, the outcomes they were given) is one transaction,
+// on disk (WAL, synchronous=FULL) before any of the actions is performed. The file belongs to one restartd at
+// a time (journal_lock.hpp). A file that is not a valid journal is never written to. One thread may write
+// while others read: they have their own connection.
 #pragma once
 
 #include "base/clock.hpp"
@@ -28,20 +28,20 @@
 
 namespace restart {
 
-// What came of an action; `error` is empty when it was done.
+// The outcome of an action; `error` is empty if it was done.
 struct Outcome {
     std::string action;
     std::string error;
     bool final = true; // false: it will be tried again
 };
 
-// What one or more steps leave behind.
+// The result of one or more steps.
 struct Record {
-    std::vector<StateRow> rows; // in which the state has changed
+    std::vector<StateRow> rows; // that changed in the state
     std::vector<Note> notes;
     std::vector<Action> given;
     std::vector<Outcome> outcomes;
-    // What step() was given and gave (core/event_log.hpp); where `began` is, the stream of a new segment,
+    // The input and output of step() (core/event_log.hpp); if `began` is set, the stream of a new segment,
     // from that state.
     std::string events;
     std::shared_ptr<const State> began;
@@ -58,28 +58,28 @@ struct Fence {
     bool operator==(const Fence&) const = default;
 };
 
-// Which notes are wanted; empty is any.
+// Selects notes; empty is any.
 struct NoteFilter {
     std::string host{};               // of this host and of its incidents
     std::optional<base::JobId> job{}; // of this job and of its incidents, other jobs left out
     std::string incident{};
-    View view{};             // of whom: what they may not see is not read
-    std::size_t most = 1000; // the newest
+    View view{};             // of the reader: what they may not see is not read
+    std::size_t most = 1000; // the newest ones
 };
 
 class Journal {
 public:
-    // 1 kept the state in one text, 2 not whose jobs were, 3 not who may write, 4 no events.
+    // 1 kept the state in one text, 2 not the jobs' owners, 3 not who may write, 4 no events.
     static constexpr int version = 5;
 
-    // Opens or makes the journal. Errors name the file and the way out: Code::unavailable when another
-    // restartd holds it; Code::input when it is truncated, damaged, another program's or a newer version's;
-    // Code::io when it cannot be read or made.
+    // Opens or makes the journal. Errors name the file and the fix: Code::unavailable when another restartd
+    // holds it; Code::input when it is truncated, damaged, another program's or a newer version's; Code::io
+    // when it cannot be read or made.
     static base::Expected<Journal> open(const std::filesystem::path& path);
-    // By who has its lock already.
+    // For a caller that has its lock already.
     static base::Expected<Journal> open(const std::filesystem::path& path, JournalLock lock);
 
-    // Who took it over last; epoch 0: nobody yet.
+    // Who last took it over; epoch 0: no one yet.
     base::Expected<Fence> fence();
     // From here on this one writes: commits of others are refused, and this one's as soon as another has
     // taken over.
@@ -90,21 +90,21 @@ public:
     // The state last committed; none in a new journal. Errors: also Code::input when it cannot be understood.
     base::Expected<std::optional<State>> state();
 
-    // All of the record or, after an error, none of it (Code::unavailable: disk full and the like; try
-    // again. Code::denied: another has taken the journal over). After one an
-    // empty record tries, too, whether the journal can be written again.
+    // All of the record or, after an error, none of it (Code::unavailable: disk full and the like; try again.
+    // Code::denied: another has taken the journal over). After an error an
+    // empty record also tests whether the journal can be written again.
     base::Expected<void> commit(const Record& record, base::Time now);
 
-    // How many bytes of events are kept; the oldest segments go. 0: none are written.
+    // How many bytes of events are kept; the oldest segments are removed. 0: none are written.
     void keep_events(std::uint64_t bytes) { keep_events_ = bytes; }
 
-    // Removes notes and actions that are done from before this time, the oldest first, some thousands at
-    // most. Whether there are more.
+    // Removes notes and finished actions older than this, the oldest first, some thousands at most. Returns
+    // whether there are more.
     base::Expected<bool> forget(base::Time before);
 
     // In order of time. Any thread.
     base::Expected<std::vector<Note>> notes(const NoteFilter& filter);
-    // Newest first, of all incidents or of one, as far as `view` goes. Any thread.
+    // Newest first, of all incidents or of one, within `view`. Any thread.
     base::Expected<std::vector<StoredAction>> intents(const std::string& incident, const View& view = {},
                                                       std::size_t most = 1000);
 
@@ -136,14 +136,14 @@ private:
 // The events of a journal, from one state to the next.
 struct EventSegment {
     base::Time begun{};
-    std::string state; // as to_json() has it (state_json.hpp)
+    std::string state; // as written by to_json() (state_json.hpp)
     std::string release;
     bool continues = true; // as in Record
 };
 
-// Hands the events of a journal over in their order, until `enough` says so: of each segment its head and
-// then its bytes, in parts. The journal may be in use. Errors: theirs; Code::input when it cannot be read or
-// is a newer release's; Code::unfit when it has no events.
+// Passes the events of a journal on in order, until `enough` returns true: for each segment its head and then
+// its bytes, in parts. The journal may be in use. Errors: those of the callbacks; Code::input when it cannot
+// be read or is a newer release's; Code::unfit when it has no events.
 base::Expected<void> read_events(const std::filesystem::path& journal,
                                  const std::function<base::Expected<void>(const EventSegment&)>& begin,
                                  const std::function<base::Expected<void>(std::string_view)>& part,

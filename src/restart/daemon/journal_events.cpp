@@ -1,4 +1,4 @@
-// The journal's events: what step() was given and gave.
+// The journal's events: the input and output of step().
 #include "restart/daemon/journal.hpp"
 
 #include "base/units.hpp"
@@ -27,7 +27,7 @@ base::Expected<void> Journal::write_events(const Record& record, base::Time now)
         const auto made = database_.value("SELECT last_insert_rowid()");
         if (!made) return made.error();
         segment_ = static_cast<std::int64_t>(base::parse_count(*made).value_or(0));
-        // Whole segments go; the state counts, too.
+        // Whole segments are removed; the state counts, too.
         auto trim = database_.prepare(
             "DELETE FROM segments WHERE id IN (SELECT id FROM (SELECT id, sum(size) OVER (ORDER BY id DESC) "
             "AS "

@@ -80,7 +80,7 @@ CREATE INDEX intents_incident ON intents (incident);
 DROP TABLE state;
 )";
 
-// Notes of hosts named jobs then: whose these were is not known, either.
+// Notes of hosts named jobs then: the jobs' owners are not known, either.
 constexpr const char* from_version_2 = R"(
 ALTER TABLE notes ADD COLUMN uid INTEGER NOT NULL DEFAULT -2;
 ALTER TABLE notes ADD COLUMN account TEXT NOT NULL DEFAULT '';
@@ -174,7 +174,7 @@ base::Expected<void> check_journal(Database& database, const fs::path& path) {
     const auto damaged = [&](std::string_view why) {
         return named(path, base::Code::input, fmt::format("the journal is damaged ({}): {}", why, way_out));
     };
-    // What cannot be read now may be whole.
+    // What cannot be read now may be intact.
     const auto unread = [&](const base::Error& error) {
         return error.code == base::Code::input ? damaged(error.text) : named(path, error.code, error.text);
     };
@@ -216,7 +216,7 @@ base::Expected<void> take_up_journal(Database& database, const fs::path& path) {
     if (done) done = database.execute(from_version_4);
     if (done) done = database.execute(fmt::format("PRAGMA user_version = {}; COMMIT", Journal::version));
     if (done) return {};
-    if (auto undone = database.execute("ROLLBACK"); !undone) {} // the file stays as it was either way
+    if (auto undone = database.execute("ROLLBACK"); !undone) {} // the file stays as it was in any case
     if (done.error().code == base::Code::input) return not_understood(path, done.error());
     return named(path, done.error().code, done.error().text);
 }

@@ -1,5 +1,5 @@
-// The journal's file: its tables, what makes it sound, and how one of an earlier version becomes one of this.
-// Internal to the journal.
+// The journal's file: its tables, what makes it valid, and the conversion of earlier versions. Internal to
+// the journal.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,15 +15,15 @@
 
 namespace restart {
 
-// A new journal is made under another name and then renamed: whatever stands under its own name was whole
-// once. It is its user's alone: whose jobs and what of them is for restartd to tell.
+// A new journal is made under another name and then renamed: a file under its own name was complete once.
+// Only its user can read it: restartd decides who may see jobs, their owners and their data.
 base::Expected<void> create_journal(const std::filesystem::path& path);
 
-// Whether this is a sound journal of a version that is known; nothing is written before. Errors: Code::input
-// with the way out, Code::unavailable where it cannot be read now.
+// Whether this is a valid journal of a known version; nothing is written before. Errors: Code::input with the
+// fix, Code::unavailable if it cannot be read now.
 base::Expected<void> check_journal(Database& database, const std::filesystem::path& path);
 
-// Turns one of an earlier version into one of this: all of it or nothing.
+// Converts one of an earlier version: all of it or nothing.
 base::Expected<void> take_up_journal(Database& database, const std::filesystem::path& path);
 
 base::Expected<void> put_rows(Database& database, const std::vector<StateRow>& rows);
@@ -36,7 +36,7 @@ inline base::Time unstamp(std::int64_t number) {
     return base::Time(base::Duration(number));
 }
 
-// Errors, with the path in front and the way out behind.
+// Errors, with the path in front and the fix at the end.
 base::Error named(const std::filesystem::path& path, base::Code code, std::string_view text);
 base::Error not_understood(const std::filesystem::path& path, const base::Error& error);
 std::string truncated_journal();

@@ -37,8 +37,8 @@ base::Expected<void> write_owner(int fd, const fs::path& name) {
     return {};
 }
 
-// What a reader of both files as they are would find, in one. Whoever has them open may be stopped, but
-// writes no more.
+// What a reader of both files would find in their present state, in one file. A process that has them open
+// may be stopped, but no longer writes.
 base::Expected<void> copy_of(const fs::path& journal, const fs::path& copy) {
     std::error_code failed;
     for (const char* tail : {"", "-wal", "-shm"})
@@ -66,7 +66,7 @@ fs::path lease_beside(const fs::path& journal) {
 
 base::Expected<JournalLock> JournalLock::take(const fs::path& journal) {
     std::error_code failed;
-    fs::create_directory(journal.parent_path(), failed); // /var/lib/railyard; what is above must be there
+    fs::create_directory(journal.parent_path(), failed); // /var/lib/railyard; its parent must exist
     const auto name = lock_of(journal);
     base::UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!fd) return base::system_error(name.string(), errno);
@@ -83,13 +83,13 @@ base::Expected<JournalLock> JournalLock::take(const fs::path& journal) {
                 journal.string(), holder.substr(0, holder.find('\n')))};
     }
     JournalLock lock(std::move(fd));
-    if (!lock.holds()) return take(journal); // seized between opening and locking
+    if (!lock.holds()) return take(journal); // taken away between opening and locking
     if (auto done = write_owner(lock.fd_.get(), name); !done) return std::move(done).error();
     return lock;
 }
 
-// The order matters. The new journal has all that the old one's log (WAL) had, so that the old log, which
-// stays beside it until it is removed, changes nothing when it is applied to it after a kill.
+// The order matters. The new journal has everything from the old one's log (WAL), so that the old log, which
+// stays next to it until it is removed, changes nothing when it is applied to it after a kill.
 base::Expected<JournalLock> JournalLock::seize(const fs::path& journal) {
     const auto copy = fs::path(journal.string() + ".taken"),
                fresh = fs::path(lock_of(journal).string() + ".taken");

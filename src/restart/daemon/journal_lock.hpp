@@ -1,5 +1,5 @@
-// The lock beside the journal: its connections are of one process, which is what SQLite's WAL asks for also
-// on shared storage. It ends with its process, however that ends.
+// The lock next to the journal: its connections belong to one process, which SQLite's WAL requires also on
+// shared storage. The lock ends with its process, however that ends.
 #pragma once
 
 #include "base/expected.hpp"
@@ -16,19 +16,19 @@ std::filesystem::path lease_beside(const std::filesystem::path& journal);
 class JournalLock {
 public:
     // Errors: Code::unavailable when another process holds it, with its number; the system's. Makes the
-    // journal's directory when only that is missing.
+    // journal's directory if only that is missing.
     static base::Expected<JournalLock> take(const std::filesystem::path& journal);
 
-    // For the holder of the lease, when a process that no longer may act still has the lock (it is stopped,
+    // For the holder of the lease, when a process that may no longer act still has the lock (it is stopped,
     // or hangs): takes the journal away from it. Its content is copied to new files, which take the old names
-    // with a new lock: whatever that process still writes goes to files without a name. A kill at any point
-    // leaves a whole journal behind. Errors: the system's or SQLite's.
+    // with a new lock: whatever that process still writes goes to files without a name. After a kill at any
+    // point a complete journal is left. Errors: the system's or SQLite's.
     static base::Expected<JournalLock> seize(const std::filesystem::path& journal);
 
     // It was not taken away.
     bool holds() const;
-    // Whether a process that had the lock before on any machine that may have it has certainly ended: the
-    // file system is this machine's own.
+    // Whether a previous owner of the lock on any machine has certainly ended: the file system is local to
+    // this machine.
     bool tells_of_all() const;
 
 private:

@@ -12,7 +12,7 @@ LeaseClock::time_point LeaseClock::now() {
     return time_point(std::chrono::seconds(read.tv_sec) + std::chrono::nanoseconds(read.tv_nsec));
 }
 
-// The holder stops three tenths before another may begin: clocks of two machines do not run that much apart.
+// The holder stops three tenths before another may begin: two machines' clocks do not run that differently.
 LeaseTimes LeaseTimes::from(base::Duration lease) {
     return {lease / 5, lease * 7 / 10, lease};
 }
@@ -38,7 +38,7 @@ void Lease::looked(const std::optional<LeaseRecord>& record, bool free, Time beg
         seen_since_ = end;
     }
     const bool mine =
-        record && record->owner == self_.owner; // of a claim that seemed to fail: never acted on
+        record && record->owner == self_.owner; // from a claim that seemed to fail: never acted on
     claim_ = free || mine || (record && (record->released || begin >= *seen_since_ + times_.expire));
     at_ = claim_ ? end : end + times_.renew / 2;
 }
@@ -47,7 +47,7 @@ void Lease::failed(Time end) {
     if (role_ == Role::primary && end >= good_until_) role_ = Role::ended;
     if (role_ == Role::primary) at_ = end + times_.renew / 4;
     if (role_ == Role::standby) {
-        claim_ = false; // it is looked whether the claim was made
+        claim_ = false; // it is checked whether the claim was made
         at_ = end + times_.renew / 2;
     }
 }

@@ -1,20 +1,19 @@
-// Who of several restartds acts: the rules of the lease, without I/O and without a clock.
+// Which of several restartds acts: the rules of the lease, without I/O and without a clock.
 //
-// A folder in the shared state directory has a small file for each epoch, named by its number. Whoever makes
-// the file of the next epoch, which fails when it is there, holds the lease under that number; the record in
-// it has its owner and a beat that rises with each renewal. Locks of a shared file system are not trusted
-// alone, and no two hosts' clocks are compared: each side measures by its own, which counts a suspend too.
+// A folder in the shared state directory has a small file for each epoch, named by its number. A restartd
+// that makes the file of the next epoch, which fails if it exists, holds the lease under that number; the
+// record in it has its owner and a beat that rises with each renewal. Locks of a shared file system are not
+// trusted alone, and hosts' clocks are not compared: each side uses its own, which also counts a suspend.
 //
 //  * The holder replaces its record every `renew`. It acts for `hold` from the moment at which it began the
-//    last renewal that succeeded, and not a moment longer: storage that hangs ends that by itself. Who has
-//    lapsed, or sees a later epoch, never acts again in this life.
+//    last renewal that succeeded, and not a moment longer: if storage hangs this ends automatically. One that
+//    has lapsed, or sees a later epoch, never acts again in this process.
 //  * Another makes the next epoch when the record of the last one has not changed for `expire` (longer than
 //    `hold`), at once when its owner gave it back or is certainly dead. Each of these stays true for ever, so
-//    that it does not matter how long it takes from there to the new file: of two who try one succeeds.
+//    the time from then until the new file exists does not matter: of two that try one succeeds.
 //
-// A write that takes effect late, of a process that hung or is long dead, touches a file of its own epoch,
-// which nobody looks at any more. The epoch fences what is stored, too: the journal refuses a commit of an
-// older one (journal.hpp).
+// A late write, of a process that hung or is long dead, affects a file of its own epoch, which is no longer
+// read. The epoch also fences what is stored: the journal refuses a commit of an older one (journal.hpp).
 #pragma once
 
 #include "base/clock.hpp"
@@ -26,7 +25,7 @@
 
 namespace restart {
 
-// Of one machine, steady, going on while it is suspended.
+// Of one machine, steady, also counting while it is suspended.
 struct LeaseClock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
@@ -38,12 +37,12 @@ struct LeaseClock {
 
 struct LeaseRecord {
     std::uint64_t epoch = 0; // from 1
-    std::string owner;       // one life of one restartd, like no other
+    std::string owner;       // one process of one restartd, unique
     std::string host;        // of the owner, and
-    std::string url;         // where it serves, for people
+    std::string url;         // where it serves, for display
     std::string boot;        // of its machine (boot_id)
     std::uint64_t beat = 0;
-    bool released = false; // given back: nobody holds it
+    bool released = false; // given back: no one holds it
     bool operator==(const LeaseRecord&) const = default;
 };
 
@@ -57,43 +56,43 @@ class Lease {
 public:
     using Time = LeaseClock::time_point;
     enum class Role {
-        standby, // looks
+        standby, // watches
         primary, // acts, while acts() says so
-        ended    // lapsed, replaced or given back: for good
+        ended    // lapsed, replaced or given back: permanently
     };
 
     // `self`: with its owner, host, url and boot.
     Lease(LeaseTimes times, LeaseRecord self) : times_(times), self_(std::move(self)) {}
 
-    // What is to be done next, at `at` or as soon after it as can be.
+    // The next thing to do, at `at` or as soon after it as possible.
     struct Next {
         Time at{};
-        std::optional<LeaseRecord> record; // to be put there; none: look
-        bool claim = false; // its file must not be there yet; else it is the owner's to replace
+        std::optional<LeaseRecord> record; // to be written; none: look
+        bool claim = false;                // its file must not exist yet; else it is the owner's to replace
     };
     Next next() const;
 
-    // What a look that began and ended then found in the last epoch's file. `free`: nobody can hold the
-    // lease whatever the record says, as when the owner is known to be dead; without a record only that lets
-    // it be taken.
+    // The result of a look at the last epoch's file in this period. `free`: no one can hold the lease
+    // whatever the record says, as when the owner is known to be dead; without a record only this allows
+    // taking it.
     void looked(const std::optional<LeaseRecord>& record, bool free, Time begin, Time end);
-    // A look or a writing failed, or its outcome is not known.
+    // A look or a write failed, or its outcome is not known.
     void failed(Time end);
-    // What came of putting `record`, begun then: it was put, or there is a later epoch, or, for a claim,
+    // The result of writing `record`, begun then: it was written, or there is a later epoch, or, for a claim,
     // that file.
     void put(bool done, const LeaseRecord& record, Time begin, Time end);
 
-    // The lease is to be held no longer.
+    // The lease is no longer held.
     void end() { role_ = Role::ended; }
-    // The journal knows this epoch, as after the lease's files were lost: go on above it.
+    // The journal knows this epoch, as after the lease's files were lost: continue above it.
     void raise(std::uint64_t above);
 
     Role role() const { return role_; }
-    // Whether what is begun now is begun by the only one.
+    // Whether something begun now is begun by the only one that acts.
     bool acts(Time now) const { return role_ == Role::primary && now < good_until_; }
     std::uint64_t epoch() const { return self_.epoch; }
     const LeaseRecord& self() const { return self_; }
-    // The record last seen while standing by; none: there was none.
+    // The record last seen as a standby; none: there was none.
     const std::optional<LeaseRecord>& seen() const { return seen_; }
 
 private:

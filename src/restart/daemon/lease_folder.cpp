@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t largest = 4096;
-constexpr std::uint64_t kept_epochs = 16; // for people, and for claims made long ago
+constexpr std::uint64_t kept_epochs = 16; // for display, and for claims made long ago
 
 std::optional<std::uint64_t> epoch_of(std::string_view name) {
     const auto number = base::parse_count(name);
@@ -103,7 +103,7 @@ base::Expected<void> LeaseFolder::prepare(const LeaseRecord& record) const {
     const base::UniqueFd fd(::open(prepared_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     struct stat about {};
     if (!fd || ::fstat(fd.get(), &about) != 0) return base::system_error(prepared_.string(), errno);
-    // Written over what was there, for which a full disk has room: what is longer is filled with blanks.
+    // Written over the existing content, for which a full disk has room: the rest is filled with blanks.
     if (about.st_size > static_cast<off_t>(largest)) {
         if (::ftruncate(fd.get(), 0) != 0) return base::system_error(prepared_.string(), errno);
     } else {
@@ -116,7 +116,7 @@ base::Expected<void> LeaseFolder::prepare(const LeaseRecord& record) const {
     return {};
 }
 
-// A link that was made may be answered with EEXIST where the first answer of the server was lost.
+// The server may answer EEXIST for a link that it made, if its first answer was lost.
 base::Expected<bool> LeaseFolder::claim(const LeaseRecord& record, Time& begin) const {
     begin = LeaseClock::now();
     if (auto done = prepare(record); !done) return std::move(done).error();
@@ -137,7 +137,7 @@ base::Expected<bool> LeaseFolder::renew(const LeaseRecord& record, Time& begin) 
     if (!before) return before.error();
     if (!*before || (*before)->epoch != record.epoch || (*before)->owner != record.owner) return false;
     const auto file = file_of(record.epoch);
-    // They change places, so that the next renewal needs no new file. A storage that cannot replaces it.
+    // They are exchanged, so that the next renewal needs no new file; replaced if the storage cannot do this.
     if (::renameat2(AT_FDCWD, prepared_.c_str(), AT_FDCWD, file.c_str(), RENAME_EXCHANGE) != 0 &&
         ::rename(prepared_.c_str(), file.c_str()) != 0)
         return base::system_error(file.string(), errno);

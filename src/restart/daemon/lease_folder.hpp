@@ -15,28 +15,28 @@
 namespace restart {
 
 std::string print(const LeaseRecord& record);
-// What is no record is one of nobody's, by its text: it expires like any other.
+// An invalid record belongs to no one and is identified by its text: it expires like any other.
 LeaseRecord parse_lease(std::uint64_t epoch, std::string_view text);
 
 class LeaseFolder {
 public:
     using Time = LeaseClock::time_point;
-    // A record is prepared in a file of its owner's own, which then takes the epoch's name.
+    // A record is prepared in its owner's own file, which then gets the epoch's name.
     LeaseFolder(std::filesystem::path path, std::string_view owner);
 
     // The record of the last epoch. None: there is none, or no folder. Errors: the system's.
     base::Expected<std::optional<LeaseRecord>> look() const;
 
-    // Puts `record` on disk, begins at `begin`, makes its epoch's file, if that is not there yet, and looks
-    // whether that is the last epoch. False: there was one, or there is a later one.
+    // Puts `record` on disk, begins at `begin`, makes its epoch's file, if it does not exist, and checks
+    // whether that is the last epoch. False: it existed, or there is a later one.
     // Errors: the system's; then it may have been made or not.
     base::Expected<bool> claim(const LeaseRecord& record, Time& begin) const;
-    // Likewise, replacing the file of this epoch and owner. False: there is a later one, or another owner's.
+    // The same, replacing the file of this epoch and owner. False: there is a later one, or another owner's.
     base::Expected<bool> renew(const LeaseRecord& record, Time& begin) const;
 
-    // What killed owners have prepared, and epochs long before this one.
+    // Removes what killed owners have prepared, and epochs long before this one.
     void clear(std::uint64_t epoch) const;
-    // What this owner has prepared.
+    // Removes what this owner has prepared.
     void clear_own() const;
 
     const std::filesystem::path& path() const { return path_; }

@@ -56,7 +56,7 @@ struct LeaseKeeper::Work {
     const LeaseOptions options;
     const LeaseFolder folder;
 
-    mutable std::mutex mutex; // of all below; never held while storage is asked
+    mutable std::mutex mutex; // protects what follows; never held while storage is accessed
     mutable std::condition_variable change;
     Lease lease;
     bool looked = false, releasing = false, released = false, ended = false;
@@ -164,7 +164,7 @@ void LeaseKeeper::Work::run() {
         if (lease.role() == Lease::Role::ended) {
             change.wait(lock, [&] { return ended || releasing; });
         } else if (next.at > now) {
-            // A suspend moves the lease's clock alone: look at it often.
+            // A suspend advances only the lease's clock: check it often.
             change.wait_for(lock,
                             std::min<LeaseClock::duration>(next.at - now, std::chrono::milliseconds(500)));
         } else if (next.record) {

@@ -14,10 +14,10 @@
 namespace restart {
 namespace {
 
-// fabricwatchd reads counters every few seconds; what is older says nothing about now.
+// fabricwatchd reads counters every few seconds; older data does not show the present state.
 constexpr base::Duration counts_for{60'000};
 
-// Those who ask: where each is in the fabric.
+// The hosts in question: where each is in the fabric.
 struct Users {
     std::vector<std::string> names; // sorted
     std::map<std::string_view, std::set<std::string_view>> on_leaf, in_unit, in_pod;
@@ -64,7 +64,7 @@ std::string rail_text(const LinkFinding& finding) {
     return finding.rail < 0 ? std::string() : fmt::format(" on rail {}", finding.rail);
 }
 
-// What is true of a link that hosts have below them and that is one of several ways upwards.
+// What is true of a link that is above hosts and one of several paths upwards.
 void say_some(const Users& users, std::string_view below, UsedLinkStatus& into) {
     const auto behind = base::fold_hostlist(into.hosts);
     const auto rail = rail_text(into.finding);
@@ -85,7 +85,7 @@ void say_some(const Users& users, std::string_view below, UsedLinkStatus& into) 
     }
 }
 
-// Whether they use the link, or what waits behind it waits for it: then `into` says how.
+// Whether they use the link, or what waits behind it waits for it: then adds how to `into`.
 bool passes(const State& state, const Users& users, UsedLinkStatus& into) {
     const auto& finding = into.finding;
     const bool rail = finding.b.empty(); // of a unit
@@ -132,7 +132,7 @@ bool passes(const State& state, const Users& users, UsedLinkStatus& into) {
     return true;
 }
 
-// Others' hosts are not named.
+// Other users' hosts are not named.
 void withhold(const State& state, const Users& users, UsedLinkStatus& link) {
     auto& finding = link.finding;
     finding.hosts = base::fold_hostlist(link.hosts);

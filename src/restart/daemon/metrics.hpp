@@ -63,7 +63,7 @@ public:
     Metrics();
     void add(Metric metric, const Labels& labels = {}, double amount = 1); // counters
     void set(Metric metric, const Labels& labels, double value);           // gauges
-    // Replaces all of a gauge's values, so that a label that no longer occurs goes.
+    // Replaces all of a gauge's values, so that labels that no longer occur are removed.
     void set_all(Metric metric, const std::map<Labels, double>& values);
     void observe(Metric metric, double seconds); // histograms
 

@@ -1,4 +1,4 @@
-// The tokens of [restartd] metrics_token: who has one may read the metrics and nothing else. Prometheus can
+// The tokens of [restartd] metrics_token: they allow reading the metrics and nothing else. Prometheus can
 // send such a token; it has no MUNGE.
 #pragma once
 
@@ -13,12 +13,12 @@ namespace restart {
 
 class MetricsTokens {
 public:
-    // One a line, so that a new one can be let in before the old one goes. An empty path: there are none.
-    // Errors (Code::input) name the file: it cannot be read, others than its owner and group can, it holds no
-    // token, or one that is too short or cannot be sent.
+    // One a line, so that a new one can be added before the old one is removed. An empty path: there are
+    // none. Errors (Code::input) name the file: it cannot be read, others than its owner and group can read
+    // it, it has no token, or one that is too short or cannot be sent.
     static base::Expected<MetricsTokens> read(const std::filesystem::path& path);
 
-    // In a time that does not say how much of it was right.
+    // In constant time, which does not reveal how much of it was right.
     bool hold(std::string_view token) const;
 
 private:

@@ -114,7 +114,7 @@ private:
         });
     }
 
-    // Nothing is to be done any more: what ends it.
+    // Nothing is left to do: what ends it.
     void add_ending(const Incident& incident) {
         switch (incident.kind) {
         case IncidentKind::mass_silence:

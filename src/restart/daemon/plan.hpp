@@ -1,5 +1,5 @@
-// What restartd would do now, of each open incident: what is under way, awaited and withheld, from its state
-// as far as those who ask may see it. Pure.
+// What restartd would do now for each open incident: what is under way, awaited and withheld, from its state
+// as far as the user may see it. Pure.
 #pragma once
 
 #include "restart/core/facts/rights.hpp"

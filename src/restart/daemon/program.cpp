@@ -26,7 +26,7 @@ using base::Expected;
 using Clock = std::chrono::steady_clock;
 
 constexpr int look_again_ms = 50;
-constexpr std::chrono::seconds end_patience{5}; // of one that was killed
+constexpr std::chrono::seconds end_patience{5}; // of a killed one
 constexpr std::size_t longest_line = 256;
 
 // The last line, however much is printed.
@@ -59,7 +59,7 @@ void read_some(int fd, LastLine& line) {
     }
 }
 
-// Whether it has ended. One that hangs in its storage cannot be killed before that answers, and is not waited
+// Whether it has ended. One that hangs in its storage cannot be killed until that answers, and is not waited
 // for: neither other repairs nor the stop of restartd may hang with it.
 bool buried(pid_t child, const std::function<bool()>& leave) {
     for (const auto until = Clock::now() + end_patience; ::waitpid(child, nullptr, WNOHANG) == 0;) {
@@ -90,7 +90,7 @@ Expected<std::string> run(const std::vector<std::string>& words, base::Duration 
         ::poll(&watched, open ? 1 : 0, look_again_ms);
         if (open && (watched.revents & (POLLIN | POLLHUP)) != 0) {
             read_some(from.get(), line);
-            open = (watched.revents & POLLIN) != 0; // else nobody writes any more: not looked at again
+            open = (watched.revents & POLLIN) != 0; // else there are no writers any more: not polled again
         }
         const auto reaped = ::waitpid(*child, &status, WNOHANG);
         if (reaped == *child || (reaped < 0 && errno != EINTR)) break;

@@ -1,4 +1,4 @@
-// What restartd shows of what it has learned, as far as those who ask may see it (wire/rates.hpp). Pure.
+// What restartd shows of what it has learned, as far as the user may see it (wire/rates.hpp). Pure.
 #pragma once
 
 #include "restart/core/facts/rights.hpp"
@@ -17,7 +17,7 @@ ProgramStatus program_of(const State& state, const Policy& policy, const JobStat
 // None until a checkpoint of the job has shown its cost.
 std::optional<IntervalStatus> interval_of(const State& state, const Policy& policy, const JobState& job);
 
-// None for a host that is not on its way back.
+// None for a host that is not under repair.
 std::optional<ReturnStatus> repair_of(const State& state, const DriverStatus& status, const HostState& host);
 
 Top top_of(const State& state, const DriverStatus& status, const View& view);

@@ -15,9 +15,9 @@ namespace restart {
 namespace {
 
 constexpr std::uint64_t progress_every = 100'000; // events
-constexpr std::size_t shown = 400;                // bytes around the first that differs
+constexpr std::size_t shown = 400;                // bytes around the first difference
 
-// The texts from shortly before where they part.
+// The texts from shortly before their first difference.
 std::string part_of(const std::string& text, std::size_t at) {
     if (text.empty()) return "nothing";
     const auto begin = at < shown / 4 ? 0 : at - shown / 4;
@@ -55,7 +55,7 @@ struct Place {
     std::uint64_t number = 1;          // of the first event that is compared
 };
 
-// Looks for an event without doing it.
+// Looks for an event without replaying it.
 class Search {
 public:
     Search(ReplayPoint from, const Tell& tell) : from_(from), tell_(tell) {}

@@ -1,6 +1,6 @@
 // restartd: decides what to do about broken hosts and does it. main is the table of contents; the parts are
 // the lease (whether this restartd acts), the journal (what was decided), the driver (step by step), the API
-// (who may say what) and the server.
+// (who may request what) and the server.
 #include "base/cli.hpp"
 #include "base/daemon.hpp"
 #include "base/host_health.hpp"
@@ -37,13 +37,13 @@ namespace log = base::log;
 constexpr base::Duration stop_patience{5'000};
 constexpr base::Duration release_patience{2'000};
 constexpr base::Duration first_look{2'000};
-constexpr base::Duration lock_patience{2'000}; // of one that acts no more
+constexpr base::Duration lock_patience{2'000}; // of one that no longer acts
 constexpr base::Duration lock_pause{20};
-constexpr base::Duration lease_pause{100}; // between two looks whether it runs out
-constexpr unsigned still_looks = 600; // of those without a tick, after which it is taken for stuck: a minute
-constexpr int exit_lapsed = 1;        // its unit starts it again, to stand by
+constexpr base::Duration lease_pause{100}; // between two checks whether it runs out
+constexpr unsigned still_looks = 600;      // in a row without a tick, after which it is stuck: a minute
+constexpr int exit_lapsed = 1;             // its unit starts it again, as a standby
 
-// For people, and for who stands by to name.
+// For display, and for a standby's answers.
 std::string served_at(const std::string& listen) {
     auto at = *base::parse_listen(listen);
     std::array<char, 256> name{};
@@ -82,7 +82,7 @@ base::Expected<std::unique_ptr<ResourceManager>> make_rm(const base::Conf& conf)
     return make_slurm_rm(std::filesystem::path(conf.restartd.journal).parent_path() / "kept");
 }
 
-// Agents and railctl obey the answers of this user alone.
+// Agents and railctl accept answers from this user only.
 base::Expected<void> runs_as(const std::string& configured, bool lsf) {
     if (configured.empty() && lsf)
         return base::Error{base::Code::input,
@@ -106,15 +106,15 @@ base::Expected<void> runs_as(const std::string& configured, bool lsf) {
             base::user_name(::geteuid()), user, user)};
 }
 
-// The lock beside the journal, once it could be had. It tells of a restartd that has ended sooner than its
-// lease. Of the lease's thread, and after that of this one.
+// The lock next to the journal, once it could be taken. It shows that a restartd has ended sooner than its
+// lease. Used by the lease's thread, and after that by this one.
 struct LockHeld {
     std::mutex mutex;
     std::optional<JournalLock> lock;
 };
 
-// Whether nobody can act under this record. A lock of a file system that other machines share is believed
-// about processes of this machine alone.
+// Whether no one can act under this record. A lock on a file system shared with other machines counts only
+// for processes of this machine.
 bool nobody_holds(LockHeld& held, const std::filesystem::path& journal,
                   const std::optional<LeaseRecord>& record) {
     const std::lock_guard guard(held.mutex);
@@ -138,7 +138,7 @@ std::unique_ptr<LeaseKeeper> make_keeper(const base::Conf& conf, std::shared_ptr
     return std::make_unique<LeaseKeeper>(std::move(options));
 }
 
-// One that holds the lease has it from whoever no longer acts: that one ends, or is stopped and cannot.
+// The holder of the lease took it from one that no longer acts: that one ends, or is stopped and cannot.
 base::Expected<JournalLock> lock_of_primary(LockHeld& held, const std::filesystem::path& journal) {
     const std::lock_guard guard(held.mutex);
     for (const auto give_up = std::chrono::steady_clock::now() + lock_patience; !held.lock;) {
@@ -174,7 +174,7 @@ base::Expected<Journal> take_over(LockHeld& held, LeaseKeeper& keeper, const std
     return journal;
 }
 
-// What there is only while this restartd is the primary.
+// Everything that exists only while this restartd is the primary.
 class Primary {
 public:
     static base::Expected<std::unique_ptr<Primary>> make(Journal journal, ResourceManager& rm,
@@ -228,8 +228,8 @@ private:
     std::optional<WhyWriter> why_writer_;
 };
 
-// Only what a person must mend ends with the status after which the unit does not start it again: a file
-// that cannot be read, a user or an address that is not there yet, may be had in a moment.
+// Only problems that an administrator must fix end with the status after which the unit does not restart it:
+// a missing file, user or address may be available in a moment.
 int give_up(const base::Cli& cli, const base::Error& error) {
     const auto status = cli.fail(error);
     const bool may_pass = error.code == base::Code::io || error.code == base::Code::not_found;
@@ -310,7 +310,7 @@ int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
                        standing.other && standing.other->epoch > standing.epoch ? "was taken over"
                                                                                 : "ran out",
                        standing.trouble.empty() ? "" : ": ", standing.trouble);
-            std::_Exit(exit_lapsed); // nothing is written any more; threads may hang in the storage
+            std::_Exit(exit_lapsed); // nothing more is written; threads may hang in the storage
         } else if (primary) {
             const auto now = primary->ticks();
             still = now == ticks ? still + 1 : 0;
@@ -327,12 +327,12 @@ int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
     if (!ended)
         log::warning(
             "the resource manager has not answered a call: what it did is settled at the next start");
-    // What a call that hangs still does has begun under this lease: the next may act at once only without it.
+    // A hanging call has begun under this lease: only without one may the next restartd act at once.
     if (ended) {
         primary.reset(); // and with it the journal
         keeper->release(release_patience);
     }
-    if (!ended) std::_Exit(base::exit_done); // the journal is whole
+    if (!ended) std::_Exit(base::exit_done); // the journal is complete
     return base::exit_done;
 }
 

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 constexpr auto fresh = 10s;
 constexpr auto stale = 10min;
 constexpr auto pause = 5s;            // after a failure
-constexpr base::Duration enough = 1s; // who waits for less may have been too hasty
+constexpr base::Duration enough = 1s; // a caller that waits for less may have been too impatient
 constexpr std::size_t most_users = 1000;
 
 } // namespace
@@ -19,7 +19,7 @@ std::optional<RmUser> RmUsers::known(const Entry& entry, Steady now) {
     return entry.user && now - entry.asked < stale ? entry.user : std::nullopt;
 }
 
-// Those under way are waited for and stay.
+// Queries under way have waiting callers and stay.
 void RmUsers::make_room() {
     while (entries_.size() > most_users) {
         auto oldest = entries_.end();
@@ -35,7 +35,7 @@ void RmUsers::make_room() {
 std::optional<RmUser> RmUsers::find(std::uint32_t uid, const std::string& name, base::Duration patience) {
     std::unique_lock lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
-    auto& entry = entries_[uid]; // a map's entries stay where they are
+    auto& entry = entries_[uid]; // a map's entries do not move
     if (entry.user && now - entry.asked < fresh) return entry.user;
     if (entry.under_way) {
         answered_.wait_for(lock, patience, [&] {

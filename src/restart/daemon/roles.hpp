@@ -1,4 +1,4 @@
-// Who may do what with restartd (restartd(8), ROLES). Names are looked up when asked for, so that a directory
+// Who may do what with restartd (restartd(8), ROLES). Names are looked up when needed, so that a directory
 // service that was away at start does not lock operators out.
 #pragma once
 
@@ -20,8 +20,8 @@ struct Roles {
     static Roles from(const base::RestartdConf& conf);
 
     bool is_agent(std::uint32_t uid) const { return uid == agent_uid; }
-    // root, the resource manager's own user where it is known (Slurm: SlurmUser), a named user, or a member
-    // of a named group.
+    // root, the resource manager's own user if known (Slurm: SlurmUser), a named user, or a member of a named
+    // group.
     bool is_operator(std::uint32_t uid, std::optional<std::uint32_t> rm_owner) const;
 };
 

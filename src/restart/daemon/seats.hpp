@@ -1,5 +1,5 @@
-// How many requests of a dear kind are worked on at a time, and how many of them for one user: who asks for
-// more is refused at once, so that the others find a worker. Thread-safe.
+// How many expensive requests are processed at a time, and how many of them for one user: further ones are
+// refused at once, so that other users find a worker. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ public:
     Seats(const Seats&) = delete;
     Seats& operator=(const Seats&) = delete;
 
-    // Held while the request is worked on; not longer than the seats live.
+    // Held while the request is processed; must not outlive the seats.
     class Seat {
     public:
         Seat(Seats& of, std::string user) : of_(&of), user_(std::move(user)) {}
@@ -32,7 +32,7 @@ public:
         std::string user_;
     };
 
-    // Nothing: all are taken, or all of this user's.
+    // None: all are taken, or all of this user's.
     std::optional<Seat> take(const std::string& user) {
         const std::lock_guard lock(mutex_);
         if (taken_ >= all_) return std::nullopt;

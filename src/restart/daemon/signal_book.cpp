@@ -6,8 +6,8 @@
 namespace restart {
 namespace {
 
-// The reply that asks may be lost, or the answer to it: it is said again, but not while the answer to the
-// last one is on its way.
+// The reply with the request may be lost, or the answer to it: the request is repeated, but not while an
+// answer is under way.
 constexpr unsigned reports_a_question = 4;
 
 } // namespace

@@ -1,9 +1,8 @@
-// Questions for the signals of hosts (wire/signals.hpp): which agents are to be asked, and what they told
-// last.
+// Requests for the signals of hosts (wire/signals.hpp): which agents to ask, and what they last sent.
 //
-// Whoever may read may ask, so a question costs little whoever asks how often: at most one is under way a
-// host, and an answer serves everybody for a few seconds; few hosts are asked at once, few answers are kept,
-// and what nobody asked for is not taken. None of it is a part of the state, or written down.
+// Anyone who may read may ask, so requests must be cheap: at most one is under way per host, and an answer
+// serves everyone for a few seconds; few hosts are asked at once, few answers are kept, and what was not
+// requested is not accepted. None of it is part of the state, or written down.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,7 +23,7 @@ class SignalBook {
 public:
     using Steady = std::chrono::steady_clock::time_point;
     static constexpr std::size_t most_asked = 16; // hosts at once
-    static constexpr std::size_t most_kept = 48;  // answers and questions
+    static constexpr std::size_t most_kept = 48;  // answers and requests
     static constexpr base::Duration fresh{3'000};
     static constexpr base::Duration keep{600'000};
     // An agent reports each minute at the least (railyard.conf(5), [agent] interval).
@@ -36,22 +35,22 @@ public:
         std::shared_ptr<const HostSignals> signals; // null: none are kept
     };
 
-    // Somebody asks for the signals of a host whose agent is heard.
+    // A user asks for the signals of a host whose agent reports.
     Found ask(const std::string& host, Steady now);
     // What is known without asking.
     Found look(const std::string& host, Steady now);
 
-    // An agent that can tell its signals, or cannot, has reported: whether it is to tell them.
+    // An agent that can send its signals, or cannot, has reported: returns whether it must send them.
     bool reported(const std::string& host, bool tells, Steady now);
 
-    // An agent has told. Errors: Code::unfit when nobody asked.
+    // An agent has sent them. Errors: Code::unfit if they were not requested.
     base::Expected<void> take(HostSignals signals, Steady now, base::Time wall);
 
 private:
     struct Entry {
-        std::optional<Steady> asked; // under way since; none: nothing is
+        std::optional<Steady> asked; // under way since then; none: nothing is
         unsigned reports = 0;        // since then
-        std::optional<Steady> older; // when its agent showed that it cannot tell
+        std::optional<Steady> older; // when its agent showed that it cannot send them
         std::optional<Steady> told;
         base::Time came{};
         std::shared_ptr<const HostSignals> signals;

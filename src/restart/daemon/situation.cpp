@@ -12,8 +12,8 @@
 namespace restart {
 namespace {
 
-// How many stand before a gang that waits, and why, where the resource manager's order says so; "" for the
-// first. Whose they are is not told.
+// How many gangs are before a waiting one, and why, if the resource manager's order shows it; "" for the
+// first. Their owners are not named.
 std::string order_of(const RmQueue& queue, const QueueJob& job) {
     if (!job.standing) return {};
     std::size_t higher = 0, by_share = 0, earlier = 0;
@@ -132,7 +132,7 @@ private:
         if (job_.waits_for == WaitsFor::other) out_.circumstances.held = job_.why;
     }
 
-    // Where Railyard has not chosen, health has had no say.
+    // Where Railyard has not chosen, health was not considered.
     void note_small() {
         const auto& request = out_.request;
         if (!queue_.leaves_small || job_.phase != QueuePhase::placed || job_.nodes.size() != 1 ||
@@ -161,7 +161,7 @@ private:
                 inside[host] = 1;
         }
         if (!found) inside.assign(inside.size(), 1);
-        // Required and held hosts are in, whatever the partition says by now.
+        // Required and held hosts are inside, whatever the partition says now.
         for (const auto* hosts : {&out_.request.required, &out_.hosts})
             for (const auto host : *hosts)
                 inside[host] = 1;
@@ -220,7 +220,7 @@ boost::json::object placement_json(const Situation& situation, const sched::Plac
                              sched::explain_allocation(placing.fabric, placing.placer, snapshot, request,
                                                        hosts, sched::explaining(placing.placer)));
     } else {
-        auto told = circumstances; // in the comment that moment would be another at each look
+        auto told = circumstances; // in the comment that time would differ at each look
         if (job->start > told.now) told.expected_start = job->start;
         const auto forecast = sched::outlook(placing.fabric, placing.placer, snapshot, request, told);
         if (!forecast) return placement_unknown(forecast.error().text);

@@ -1,5 +1,4 @@
-// A job's placement, as restartd explains it: from what the resource manager says of the queue to the words
-// of sched. Pure.
+// A job's placement, as restartd explains it: from the resource manager's queue to the text of sched. Pure.
 #pragma once
 
 #include "base/json.hpp"
@@ -22,20 +21,20 @@ struct Situation {
     sched::Request request;
     sched::Circumstances circumstances;
     std::vector<std::uint32_t> hosts; // that it holds and the fabric knows
-    std::vector<std::string> notes;   // what was left out of account, for people
+    std::vector<std::string> notes;   // what was not considered, for display
 };
 
 // Hosts outside the job's partitions count as excluded, hosts in a reservation as drained for jobs outside
-// it; a node that other jobs use too as busy where this job needs more processors than are idle. Node
-// features, licences and limits of accounts are the resource manager's: a note says that a feature was asked
-// for. Hosts kept free for restarts are, as the scheduler's advisor keeps them, but from a job that restarts.
-// Nothing when the job is not in the queue. Refers to `queue`. `had`: the hosts it had before, where the
-// queue does not know them (QueueJob::had). What `view` does not see is left out of its words: whose end
-// makes it fit, why hosts are drained.
+// it; a node that other jobs also use as busy if this job needs more processors than are idle. Node features,
+// licences and limits of accounts are left to the resource manager: a note reports that a feature was
+// requested. Hosts kept free for restarts are treated as by the scheduler's advisor, except for a job that
+// restarts. None when the job is not in the queue. Refers to `queue`. `had`: the hosts it had before, if the
+// queue does not know them (QueueJob::had). What `view` does not see is left out of its text: whose end makes
+// it fit, why hosts are drained.
 std::optional<Situation> situation_of(const RmQueue& queue, const sched::Placing& placing, base::JobId job,
                                       const View& view, const std::vector<std::string>& had = {});
 
-// The sentence for the job's comment; "" when it is not waiting or its request cannot be judged.
+// The sentence for the job's comment; "" when it is not waiting or its request cannot be evaluated.
 std::string sentence_of(const Situation& situation, const sched::Placing& placing);
 
 // sched::to_json of it with {"notes":[…],"expected_start":…|null}, times as there; or

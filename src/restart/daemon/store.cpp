@@ -20,18 +20,18 @@ template <class T> void append(std::vector<T>& to, std::vector<T>&& from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// What came later goes behind: a row that stands twice ends as the later one says.
+// Later rows are appended: of a row that is there twice the later one counts.
 void append(Record& to, Record&& from) {
     append(to.rows, std::move(from.rows));
     append(to.notes, std::move(from.notes));
     append(to.given, std::move(from.given));
     append(to.outcomes, std::move(from.outcomes));
-    to.events = std::move(from.events); // of what could not be written they are dropped
+    to.events = std::move(from.events); // if they cannot be written they are dropped
     to.began = std::move(from.began);
     to.continues = from.continues;
 }
 
-// Of each key: a journal that cannot be written for a day holds no more than the state.
+// The last of each key: a journal that cannot be written for a day holds no more than the state.
 void keep_last(std::vector<StateRow>& rows) {
     std::map<std::string, std::string> last;
     for (auto& row : rows)
@@ -100,7 +100,7 @@ void Store::write_once(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     append(record_, callbacks_.take());
     std::optional<base::Error> error;
-    // Of what was refused nothing may be left: whether there is room is found out all the same.
+    // Nothing may be left of a refused record: it is still tested whether there is room.
     if (!record_.empty() || failing_)
         if (auto done = journal_.commit(record_, base::now()); !done) error = std::move(done).error();
     failing_ = error.has_value();

@@ -1,5 +1,5 @@
-// Writes what steps leave behind into the journal, on a thread of its own, so that nobody who reports waits
-// for a disk. What comes while one transaction is written goes into the next.
+// Writes the results of steps into the journal, on its own thread, so that a report never waits for a disk.
+// What comes while one transaction is written goes into the next.
 #pragma once
 
 #include "base/clock.hpp"
@@ -18,7 +18,7 @@ class Store {
 public:
     // Both are called on the store's thread, without any lock of the store.
     struct Callbacks {
-        std::function<Record()> take; // what is to be written now
+        std::function<Record()> take; // what to write now
         // It was written, or not, and why; then it is tried again, with what has come since, until it is. Its
         // actions may be performed from then on.
         std::function<void(const Record& record, const std::optional<base::Error>& error)> written;
@@ -40,11 +40,11 @@ public:
     // There is something to write: now, or within `lazy`.
     void write_soon();
     void write_within(base::Duration lazy);
-    // Waits until what there is to write now was written or could not be, for `longest` at most; not for what
-    // is to be written later, or tried again.
+    // Waits until what is to be written now was written or could not be, at most `longest`; not for what is
+    // to be written later, or tried again.
     void settle(base::Duration longest);
 
-    // To be read by any thread.
+    // May be read by any thread.
     Journal& journal() { return journal_; }
     const Journal& journal() const { return journal_; }
 
@@ -55,13 +55,13 @@ private:
     void forget(base::Duration keep);
     void write_once(std::unique_lock<std::mutex>& lock);
 
-    Journal journal_; // written by the thread alone
+    Journal journal_; // written only by the thread
     Callbacks callbacks_;
-    Record record_;        // the thread's: not yet on disk
-    bool failing_ = false; // the thread's: the last commit failed
-    Steady next_forget_{}; // the thread's
+    Record record_;        // of the thread: not yet on disk
+    bool failing_ = false; // of the thread: the last commit failed
+    Steady next_forget_{}; // of the thread
 
-    std::mutex mutex_; // of all below
+    std::mutex mutex_; // protects what follows
     std::condition_variable_any wake_, settled_;
     std::optional<Steady> due_; // none: nothing to write
     Steady not_before_{};       // after a failure

@@ -108,7 +108,7 @@ JobStatus status_of(base::JobId id, const JobState& job) {
     return view;
 }
 
-// A record of an older release does not say whose the job is.
+// A record of an older release does not name the job's owner.
 std::optional<JobOwner> owner_of(const State& state, base::JobId id, const std::optional<JobOwner>& noted) {
     if (noted) return noted;
     const auto* job = state.find_job(id);
@@ -127,7 +127,7 @@ bool sees(const State& state, const View& view, const Action& action) {
     return view.all || view.sees_story(owner_of(state, job->id, job->owner));
 }
 
-// Of an incident that is shown because of a job, only what concerns that job.
+// For an incident that is shown because of a job, only what concerns that job.
 bool sees(const State& state, const View& view, const Incident& incident) {
     return view.sees_events() || std::any_of(incident.jobs.begin(), incident.jobs.end(),
                                              [&](const AffectedJob& job) { return sees(state, view, job); });
@@ -135,7 +135,7 @@ bool sees(const State& state, const View& view, const Incident& incident) {
 
 namespace {
 
-// With what keeps its culprit in use; what is withheld of jobs stands in the plan.
+// With what keeps its culprit in use; what is withheld for jobs is in the plan.
 std::string described(const Incident& incident) {
     auto what = incident.what;
     for (const auto& kept : incident.withheld)
@@ -151,7 +151,7 @@ JobCostStatus status_of(const JobCost& cost) {
     return view;
 }
 
-// As long as nothing has been done about it.
+// While nothing has been done about it.
 std::optional<JobCostStatus> cost_now(const State& state, const DriverStatus& status,
                                       const Incident& incident, const AffectedJob& affected) {
     const auto job = state.jobs.find(affected.id);
@@ -194,7 +194,7 @@ std::vector<IncidentStatus> incidents(const State& state, const DriverStatus& st
     return views;
 }
 
-// By its name as long as the job is there, then by its number alone.
+// By its name while the job exists, then only by its number.
 std::string job_name(const State& state, const std::optional<base::JobId>& job) {
     if (!job) return {};
     const auto found = state.jobs.find(*job);

@@ -1,5 +1,5 @@
 // What restartd shows: its state and journal as the answers of the reading routes (wire/status.hpp), as far
-// as those who ask may see it; notes and actions come as far as they may. Pure: everything is given.
+// as the user may see it; notes and actions are already limited to that. Pure: everything is passed in.
 #pragma once
 
 #include "restart/core/facts/note.hpp"
@@ -22,14 +22,14 @@ bool sees(const State& state, const View& view, const AffectedJob& job);
 bool sees(const State& state, const View& view, const Action& action);
 bool sees(const State& state, const View& view, const Incident& incident);
 
-// One job's story, without what is now where another has the number; `placement` is that of situation.hpp.
+// One job's timeline, without its present state if another has the number; `placement` as in situation.hpp.
 JobExplanation explain_job(const State& state, const DriverStatus& status, base::JobId job,
                            boost::json::object placement, const std::vector<Note>& notes, const View& view);
 // The same for a host.
 HostExplanation explain_host(const State& state, const DriverStatus& status, const std::string& host,
                              const std::vector<Note>& notes, const View& view);
 
-// `state` has the names of the jobs that are still there.
+// `state` has the names of jobs that still exist.
 History history_of(const State& state, const std::vector<Note>& notes, std::vector<StoredAction> actions);
 
 } // namespace restart

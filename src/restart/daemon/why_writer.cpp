@@ -18,8 +18,8 @@ constexpr base::Duration between_changes = 1min;
 constexpr base::Duration driver_within = 5s;
 constexpr std::size_t most_changes = 16;
 constexpr std::size_t most_explained = 200;
-// Of gangs that restartd places (LSF), the first so many in the order; those behind them wait for these, and
-// each text is an event that LSF keeps.
+// Of gangs that restartd places (LSF), this many from the front of the order; those behind wait for these,
+// and each text is an event that LSF keeps.
 constexpr std::size_t most_gangs = 100;
 
 bool concerns_us(const QueueJob& job, std::uint32_t largest_unit) {
@@ -56,7 +56,7 @@ std::vector<WhyPlan::Change> WhyPlan::due(const RmQueue& queue, const sched::Pla
     for (const auto* job : waiting)
         if (const auto last = written_.find(job->id); last != written_.end()) still.insert(*last);
     written_ = std::move(still);
-    // In turn, so that a long queue is worked through over several passes.
+    // In turn, so that a long queue is processed over several passes.
     const auto first =
         std::find_if(waiting.begin(), waiting.end(), [&](const QueueJob* job) { return job->id > next_; });
     std::rotate(waiting.begin(), first, waiting.end());
