@@ -1,4 +1,4 @@
-// The job by which restartd tries an idle host (core/idle_check.hpp), in what resource managers share.
+// The job with which restartd checks an idle host (core/idle_check.hpp): the parts common to all.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace restart {
 
 constexpr std::string_view check_job_name = "railyard-check";
 
-// Of a level of railcheck: a preflight's word (spank_rail(8)), and more minutes than it takes at most.
+// For a level of railcheck: a preflight's name (spank_rail(8)), and more minutes than it takes at most.
 struct CheckDepth {
     std::string_view word;
     std::uint32_t minutes;

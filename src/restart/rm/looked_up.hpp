@@ -1,4 +1,4 @@
-// What was looked up of users, so that a directory service is not asked at every reading.
+// Cached look-ups of users, so that a directory service is not queried at every reading.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,10 @@ namespace restart {
 template <class Key, class Value> class LookedUp {
 public:
     using Time = std::chrono::steady_clock::time_point;
-    // After which what was not found is looked up again: the service may have been away.
+    // After this, what was not found is looked up again: the service may have been away.
     static constexpr std::chrono::minutes again{1};
 
-    // `find(key)` returns std::optional<Value>. nullopt: it was not found, now or less than a minute ago.
+    // `find(key)` returns std::optional<Value>. nullopt: not found, now or less than a minute ago.
     template <class Find> std::optional<Value> of(const Key& key, Time now, Find find) {
         auto& entry = entries_[key];
         if (!entry.value && (!entry.asked || now - *entry.asked >= again)) {

@@ -18,8 +18,8 @@ Expected<void> LsfChecks::begin(const CheckHost& action) const {
         return Error{Code::unfit, "[idle_checks] partition names no queue of LSF for it"};
     if (jobs_.is_tried(action.host)) return {};
     const auto depth = check_depth(action.level);
-    // Its line does nothing: the preflight before it does (esub.rail(8)). Not every engine hands an esub what
-    // stands in parentheses behind its name.
+    // Its command does nothing: the preflight before it does the check (esub.rail(8)). Not every engine
+    // passes the parenthesised text after its name to an esub.
     std::vector<std::string> words{"bsub",
                                    "-a",
                                    "rail",

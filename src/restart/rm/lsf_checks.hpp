@@ -1,5 +1,5 @@
-// Idle hosts are tried by jobs of restartd's own (core/idle_check.hpp): exclusive ones, which the queue must
-// allow, in [idle_checks] partition, each with its host by -m. LsfJobs tells which jobs these are.
+// Idle hosts are checked by restartd's own jobs (core/idle_check.hpp): exclusive ones, which the queue must
+// allow, in [idle_checks] partition, each with its host by -m. LsfJobs knows which jobs these are.
 #pragma once
 
 #include "base/expected.hpp"
@@ -14,9 +14,9 @@ class LsfChecks {
 public:
     LsfChecks(const LsfCommands& commands, const LsfJobs& jobs) : commands_(commands), jobs_(jobs) {}
 
-    // Where the host has none already. Error besides: no queue is named.
+    // If the host has none already. Additional error: no queue is named.
     base::Expected<void> begin(const CheckHost& action) const;
-    // Where it is one that tries this host; at once, as it has nothing to save.
+    // If it is one that checks this host; at once, because it has nothing to save.
     base::Expected<void> end(const EndCheck& action) const;
 
 private:

@@ -17,7 +17,7 @@ namespace {
 using base::Code;
 using base::Error;
 
-// LSF's commands try for ever to reach an mbatchd that is away.
+// LSF's commands retry for ever while mbatchd is away.
 constexpr base::Duration answer_within{10'000};
 constexpr std::size_t longest_words = 300;
 
@@ -42,12 +42,12 @@ constexpr std::array meanings{
     Meaning{"Please wait", Code::unavailable},
 };
 
-// How lines begin that LSF prints to standard error while mbatchd is busy or away, before the answer.
+// Beginnings of lines that LSF prints to standard error while mbatchd is busy or away, before the answer.
 constexpr std::array<std::string_view, 5> notices{
     "LSF is processing your request", "LSF is down", "Cannot connect to LSF",
     "batch system daemon not responding", "batch daemon not responding"};
 
-// What a list says that has no rows.
+// The output of a list without rows.
 constexpr std::array<std::string_view, 3> empty_lists{"No unfinished job found", "No job found",
                                                       "No pending job found"};
 
@@ -78,7 +78,7 @@ base::Expected<std::string> LsfCommands::run(std::vector<std::string> words,
     const auto name = words.at(0);
     if (!folder_.empty()) words[0] = (folder_ / name).string();
     const auto program = words[0];
-    // A host with the number of its slots, instead of its name for each; words in English.
+    // A host with the number of its slots, instead of its name for each; messages in English.
     with.insert(with.end(), {"LSB_SHORT_HOSTLIST=1", "LC_ALL=C"});
     auto ended = base::run_to_end(std::move(words), answer_within, with);
     if (!ended && ended.error().code == Code::not_found)
@@ -86,7 +86,7 @@ base::Expected<std::string> LsfCommands::run(std::vector<std::string> words,
             Code::unavailable,
             fmt::format("{}: there is no such program {}: [lsf] bindir says where LSF's commands are", name,
                         folder_.empty() ? "on PATH" : "in " + folder_.string())};
-    if (!ended) { // which command it was says more than where it is
+    if (!ended) { // the command's name says more than its path
         auto error = std::move(ended).error();
         if (error.text.starts_with(program)) error.text.replace(0, program.size(), name);
         return error;

@@ -1,5 +1,5 @@
-// LSF's commands, run as they are: no shell is between. Sources: facts measured on an engine with LSF's
-// commands, and IBM Spectrum LSF 10.1, Command reference.
+// LSF's commands, run directly, without a shell. Sources: measurements on an engine with LSF's commands, and
+// IBM Spectrum LSF 10.1, Command reference.
 #pragma once
 
 #include "base/clock.hpp"
@@ -13,17 +13,16 @@ namespace restart {
 
 class LsfCommands {
 public:
-    static constexpr std::size_t most_at_once = 200; // jobs or hosts that one of them names
+    static constexpr std::size_t most_at_once = 200; // jobs or hosts that one command names
 
-    // `folder` holds the commands; empty: they are looked for on PATH.
+    // `folder` has the commands; empty: they are searched on PATH.
     explicit LsfCommands(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    // What the command says, its words to standard error included, but for notices that mbatchd is busy.
-    // Errors carry LSF's own words behind the command's name: Code::not_found for a job or host that it does
-    // not know or a job that is over, Code::denied, Code::unavailable when mbatchd does not answer in time or
-    // says that it should be asked again, else Code::unfit. A list of what is not there ("No unfinished job
-    // found") is no error, but "".
-    // `with`: variables, "NAME=VALUE", which bsub makes the job's.
+    // The command's output, including standard error except notices that mbatchd is busy. Errors carry LSF's
+    // message after the command's name: Code::not_found for a job or host that it does not know or a job that
+    // is over, Code::denied, Code::unavailable when mbatchd does not answer in time or asks to try again,
+    // else Code::unfit. An empty list ("No unfinished job found") is not an error, but "".
+    // `with`: variables, "NAME=VALUE", which bsub passes to the job.
     base::Expected<std::string> run(std::vector<std::string> words, std::vector<std::string> with = {}) const;
 
     // Whether this LSF has such a command, now.

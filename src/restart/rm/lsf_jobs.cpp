@@ -15,13 +15,13 @@ namespace restart {
 namespace {
 
 constexpr std::size_t longest_title = 64;
-// Of a job that is there, and of which LSF tells nothing that can be told from what its user calls it.
+// For an existing job for which nothing in LSF's output can be distinguished from its user's texts.
 constexpr const char* no_details =
     "what LSF says of it is not understood: it is not placed while its name or its command looks like LSF's "
     "own words; bmod -J gives it another name";
-// A failed job that may be started again is shown for as long.
+// A failed job that may be restarted is shown for this long.
 constexpr base::Duration shown_failed{60'000};
-// A job may save for long before it ends (JOB_TERMINATE_INTERVAL); what holds it later was not ordered here.
+// A job may save for this long before it ends (JOB_TERMINATE_INTERVAL); a later hold was not ordered here.
 constexpr base::Duration longest_requeue{3'600'000};
 
 constexpr std::uint32_t at_its_limit = 140;
@@ -32,7 +32,7 @@ bool is_any(const std::string& state, std::initializer_list<std::string_view> of
     return std::find(of.begin(), of.end(), state) != of.end();
 }
 
-// LSF's words (bjobs(1), STAT). UNKWN: LSF does not reach its first host, where it may go on.
+// LSF's states (bjobs(1), STAT). UNKWN: LSF does not reach its first host, where it may still run.
 std::optional<JobPhase> phase_in_lsf(const std::string& state) {
     if (is_any(state, {"PEND", "PSUSP", "PROV", "WAIT", "FWD_PEND"})) return JobPhase::pending;
     if (is_any(state, {"RUN", "UNKWN"})) return JobPhase::running;
@@ -80,7 +80,7 @@ void LsfJobs::take_row(const LsfJobRow& row, std::size_t place, base::Time now) 
     if (!phase_in_lsf(row.state)) return;
     auto& known = jobs_[row.id];
     const auto state_before = known.state;
-    if (known.over && !is_over(row.state)) { // its number has come again, or it was requeued from its end
+    if (known.over && !is_over(row.state)) { // its number is in use again, or it was requeued from its end
         const auto ordered = known.ordered_hold;
         known = {};
         known.ordered_hold = ordered;
@@ -126,7 +126,7 @@ void LsfJobs::clock_set(base::Duration by) {
     }
 }
 
-// Who holds it, where gangs wait held. `before`: its state in the last list; empty: there was none.
+// Whose hold it is, where gangs wait held. `before`: its state in the last list; empty: there was none.
 void LsfJobs::take_hold(Known& known, const std::string& before, base::Time now) {
     auto& job = known.job;
     const bool was_held = before.empty() ? known.held_before : before == "PSUSP";
@@ -183,10 +183,10 @@ void LsfJobs::take(const std::vector<LsfJobRow>& rows, base::Time now) {
         }
         if (!known.gone) {
             known.gone = now;
-            known.asked.reset(); // whether it is done is asked at once
+            known.asked.reset(); // whether it has ended is asked at once
         }
         end_of(known, now);
-        // What never ran, or was never managed, has just ended.
+        // A job that never ran, or was never managed, has just ended.
         const bool ended = known.job.phase == JobPhase::pending || !managed(known) ||
                            (known.over && (!known.job.failure || now - *known.gone > shown_failed));
         at = ended ? jobs_.erase(at) : std::next(at);
@@ -198,7 +198,7 @@ void LsfJobs::end_of(Known& known, base::Time now) const {
     if (known.job.phase == JobPhase::pending || known.over) return;
     known.job.phase = JobPhase::completing;
     known.state = "EXIT";
-    // Its end is asked for once it has settled (unknown()).
+    // Its end is requested once it has settled (unknown()).
     if (now - *known.gone < settles_) return;
     if (known.asked && *known.asked < *known.gone + settles_) known.asked.reset();
 }
@@ -209,7 +209,7 @@ std::vector<base::JobId> LsfJobs::unknown(base::Time now, base::Duration age, st
         if (!is_looked_into(known) || known.over) continue;
         const bool waits = known.job.phase == JobPhase::pending;
         const bool settling = known.gone && known.asked && now - *known.gone < settles_;
-        // What is not understood its user may change any moment.
+        // Its user may change what is not understood at any moment.
         const bool old = waits && known.asked && now - *known.asked > (known.unreadable ? age / 6 : age);
         if (!settling && (!known.asked || old))
             found.emplace_back(std::tuple(waits, known.details.has_value(), known.place), id);
@@ -252,7 +252,7 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
         job.why = read->second.why;
         const auto per_host = std::max(1U, read->second.ptile);
         if (job.phase == JobPhase::pending) job.node_count = (read->second.least + per_host - 1) / per_host;
-        // LSF's clock may be ahead: what runs has begun, at the latest when it was seen to.
+        // LSF's clock may be ahead: a running job has begun, at the latest when it was first seen running.
         if (const auto started = read->second.started;
             started && *started <= now && job.phase != JobPhase::pending)
             job.start = *started;
@@ -267,7 +267,7 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
             job.restart_on = line->hints.restart_on.value_or(sched::RestartOn());
             job.ckpt_dir = line->hints.ckpt_dir.value_or(std::string());
         }
-        // Done is done; what shows as EXIT may only be requeued.
+        // DONE is final; a job shown as EXIT may only be requeued.
         if (known.gone && (read->second.state == "DONE" ||
                            (is_over(read->second.state) && now - *known.gone >= settles_))) {
             known.over = true;
@@ -355,7 +355,7 @@ std::vector<RmJob> LsfJobs::jobs(const std::function<std::uint32_t(const std::st
 bool LsfJobs::waits_for_hosts(const Known& known) const {
     if (!managed(known) || !known.details) return false;
     if (queues_.held) return known.state == "PSUSP" && !known.job.held;
-    // What stands in the run queue was given its hosts.
+    // A job in the run queue was given its hosts.
     return known.job.queue == known.job.home && known.state == "PEND";
 }
 
@@ -372,7 +372,7 @@ std::vector<std::pair<const LsfJobs::Known*, std::optional<double>>>
 LsfJobs::in_order(const std::map<std::string, std::int64_t>& priorities, const LsfShares& shares) const {
     std::vector<std::pair<const Known*, std::optional<double>>> order;
     std::vector<const Known*> rest;
-    // A queue with shares is taken whole, where its first gang stands; others of one priority are as one.
+    // A queue with shares is taken as a whole, at its first gang's place; others of one priority are as one.
     using Rank = std::tuple<std::int64_t, std::size_t, std::string_view>;
     std::map<std::string_view, std::vector<const Known*>> sharing; // by queue: all that wait or hold hosts
     std::map<Rank, std::vector<const Known*>> waiting;
@@ -449,7 +449,7 @@ QueueJob LsfJobs::queue_job(const Known& known) const {
     one.hints = known.hints;
     if (one.phase == QueuePhase::waiting) {
         one.waits_for = waits_for_hosts(known) ? WaitsFor::hosts : WaitsFor::other;
-        // Of what is held LSF says that its user does it.
+        // For held jobs LSF only reports that their user holds them.
         if (!queues_.held || one.waits_for == WaitsFor::other) one.why = job.why;
     }
     return one;

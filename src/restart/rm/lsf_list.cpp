@@ -11,8 +11,8 @@ using base::Code;
 
 namespace {
 
-constexpr std::size_t most_odd = 16; // jobs that are asked for alone at a reading
-constexpr int most_by_columns = 60;  // readings, after which lsid and fields are asked for again
+constexpr std::size_t most_odd = 16; // jobs that are asked for one by one at a reading
+constexpr int most_by_columns = 60;  // readings, after which lsid and fields are tried again
 
 } // namespace
 
@@ -32,7 +32,7 @@ base::Expected<void> LsfJobList::probe(const LsfCommands& commands) {
 base::Expected<std::vector<LsfJobRow>> LsfJobList::read(const LsfCommands& commands,
                                                         std::vector<std::string> which) {
     if (fields_ == false && ++by_columns_ > most_by_columns) {
-        given_up_.clear(); // what was not understood may have been a passing fault
+        given_up_.clear(); // what was not understood may have been a transient fault
         fields_.reset();
     }
     if (!fields_)
@@ -87,12 +87,12 @@ base::Expected<void> LsfJobList::read_details(const LsfCommands& commands,
     return {};
 }
 
-// One of several is not there any more, which makes the command fail, or its name holds what looks like
-// another job: of one that is asked for alone the first answer is LSF's.
+// One of several no longer exists, which makes the command fail, or its name contains what looks like another
+// job: of one that is asked for alone the first answer is LSF's.
 void LsfJobList::read_alone(const LsfCommands& commands, base::JobId id,
                             std::map<base::JobId, LsfJobDetails>& details) {
     auto text = commands.run({"bjobs", "-UF", to_string(id)});
-    if (!text && id.index() != 0) { // a command, or a name, that only ends like that of an element
+    if (!text && id.index() != 0) { // a command, or a name, that only ends like an element's
         text = commands.run({"bjobs", "-UF", to_string(base::JobId(id.number()))});
         if (text && read_job_details(*text, base::now(), true).contains(base::JobId(id.number())))
             plain_.insert(id.number());
@@ -100,7 +100,7 @@ void LsfJobList::read_alone(const LsfCommands& commands, base::JobId id,
     }
     if (!text) return;
     auto read = read_job_details(*text, base::now(), true);
-    // Where LSF shows no element, an index in its name is only a name.
+    // If LSF shows no element, an index in its name is only part of the name.
     if (auto found = read.find(id); found != read.end()) details.insert_or_assign(id, found->second);
     if (auto found = read.find(base::JobId(id.number())); found != read.end() && id.index() != 0)
         details.insert_or_assign(id, found->second);
@@ -115,7 +115,7 @@ void LsfJobList::tell_apart(std::vector<LsfJobRow>& rows, const LsfJobs& jobs, c
             plain.insert(row.id.number());
         }
     plain_ = std::move(plain);
-    const auto odd = [&](const LsfJobRow& row) { // a gang of ours that its user moved away, or so it looks
+    const auto odd = [&](const LsfJobRow& row) { // a gang of ours that its user moved away, or seems to have
         const auto* known = jobs.find(row.id);
         return known != nullptr && is_gang(*known) && !queues.manages(row.queue);
     };

@@ -5,7 +5,7 @@
 namespace restart {
 namespace {
 
-// LSB_SBD_PORT as LSF has it unless a site changes that. Any other answer of a host's kernel says as much.
+// LSF's default LSB_SBD_PORT. Any other answer of a host's kernel says as much.
 constexpr std::uint16_t sbatchd_port = 6882;
 
 bool closed_by_hand(const LsfHostRow& row) {
@@ -18,7 +18,7 @@ bool is_open(const LsfHostRow& row) {
     return !closed_by_hand(row) && !unreached(row);
 }
 
-// So many of the notes of hosts that are open are read with one list.
+// The notes of at most this many open hosts are read with one list.
 constexpr std::size_t most_opened = 256;
 
 } // namespace

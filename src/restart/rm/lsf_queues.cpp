@@ -30,7 +30,7 @@ base::Expected<void> LsfQueueBook::read(const LsfCommands& commands, const LsfQu
     return {};
 }
 
-// An engine that does not take the command has no shares that could be followed: first come, first served.
+// An engine without the command has no shares to follow: first come, first served.
 base::Expected<void> LsfQueueBook::read_shares_of(const LsfCommands& commands, const LsfQueues& queues,
                                                   const LsfJobs& jobs) {
     std::vector<std::string> words{"bqueues", "-r"};

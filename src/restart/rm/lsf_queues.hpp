@@ -1,5 +1,5 @@
-// What is known of LSF's queues: their priorities, and how users share those of gangs. Read every half
-// minute, by one command or two, and a third where shares may be groups'.
+// What is known about LSF's queues: their priorities, and how users share those of gangs. Read every half
+// minute, by one command or two, and a third if shares may be groups'.
 #pragma once
 
 #include "base/expected.hpp"
@@ -18,8 +18,8 @@ namespace restart {
 
 class LsfQueueBook {
 public:
-    // Nothing is asked while what is known is younger than half a minute. Errors: LsfCommands::run's; what
-    // was known stands.
+    // Nothing is read while the data is younger than half a minute. Errors: LsfCommands::run's; the old data
+    // stays.
     base::Expected<void> read(const LsfCommands& commands, const LsfQueues& queues, const LsfJobs& jobs,
                               std::chrono::steady_clock::time_point now);
 
@@ -35,7 +35,7 @@ private:
 
     std::map<std::string, std::int64_t> priorities_;
     LsfShares shares_;
-    std::string said_; // by LSF in place of shares; empty: it was understood
+    std::string said_; // LSF's output in place of shares; empty: it was understood
     std::optional<std::chrono::steady_clock::time_point> read_;
 };
 

@@ -1,16 +1,16 @@
-// What was found on an engine with LSF's commands, and what follows for the order of things:
+// Findings on an engine with LSF's commands, and the resulting order of operations:
 //  * A gang waits in a parking queue, from which nothing can start. It is given its hosts (bmod -m, the order
 //    by weights) and moved to the run queue (bswitch), where LSF starts it on exactly these hosts or not at
-//    all. Once it runs it is moved back: then whatever requeues it, a person or LSF itself after the loss of
-//    its first host, lets it wait there again and not start by the old list.
-//  * Where gangs wait held instead ([lsf] gangs_wait), bresume takes the place of bswitch, and a requeue is
+//    all. Once it runs it is moved back: when a user or LSF itself (after the loss of its first host)
+//    requeues it, it then waits there again and does not start by the old list.
+//  * Where gangs wait held instead ([lsf] gangs_wait), bresume replaces bswitch, and a requeue is
 //    one that holds (brequeue -H). What is PEND without a plan, as after the rerun of a job whose first host
 //    was lost, is held (bstop) before it is planned; what its user holds is left alone (LsfJobs).
-//  * LSF notices the loss of a job's first host only; of another it never does, and the job stays RUN: the
-//    host is closed and the job requeued.
+//  * LSF notices only the loss of a job's first host; with any other the job stays RUN: the host is closed
+//    and the job requeued.
 //  * brequeue of a job whose first host is dead loses the job as long as bjobs says RUN. It is safe once it
 //    says UNKWN.
-//  * hclose of a host that is closed keeps the note that it has, so what a note says is read before, and a
+//  * hclose of a host that is closed keeps the note that it has, so the note is read before, and a
 //    note is never renewed: opening the host for that would let jobs in.
 //  * A host that was cut off and comes back still runs its old copies: `badmin hrestart` ends them before the
 //    host is opened.
@@ -48,13 +48,13 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-constexpr base::Duration list_age{1'000};     // lists are not read more often, whoever asks
+constexpr base::Duration list_age{1'000};     // lists are not read more often, whatever the requests
 constexpr base::Duration details_age{60'000}; // the owner of a waiting job may change it
 constexpr base::Duration notes_age{30'000};
-constexpr base::Duration least_step{500};   // of the time of day; NTP moves it by less between two lists
-constexpr std::size_t most_details = 2'000; // a reading, whoever submits how many; others with the next
+constexpr base::Duration least_step{500};   // of the time of day; NTP changes it by less between two lists
+constexpr std::size_t most_details = 2'000; // per reading, however many are submitted; others with the next
 constexpr std::string_view under_way = "Operation is in progress"; // LSF: the job is being ended
-// Of bpost, by which LSF shows it and another text takes its place; low ones are for users. At most 128 by
+// Of bpost: LSF shows the message until another text replaces it; low ones are for users. At most 128 by
 // default (MAX_JOB_MSG_NUM).
 constexpr const char* message_index = "100";
 
@@ -96,9 +96,9 @@ public:
             queue.nodes.push_back(std::move(node));
         }
         queue.jobs = jobs_.queue(book_.priorities(), book_.shares(), uid_of_);
-        // Whether an EXIT is an end shows only once it has lasted, but that LSF has given its slots back
-        // shows at once (hosts are read before jobs): what it turns out to be, it needs a place anew.
-        // And what is not placed by us holds the hosts that LSF counts: its row may be a job's name.
+        // Whether an EXIT is final shows only once it has lasted, but released slots show at once (hosts are
+        // read before jobs): in either case it needs new hosts. Jobs that we do not place hold the hosts that
+        // LSF counts: their row may be a job's name.
         for (auto& job : queue.jobs)
             if (job.phase == QueuePhase::leaving || !job.exclusive || jobs_.details(job.id) == nullptr)
                 std::erase_if(job.nodes, [&](const std::string& host) { return !nodes_.in_use(host); });
@@ -113,8 +113,8 @@ public:
         return queue;
     }
 
-    // As a message of the job, where LSF has bpost (the engine has not): what stood there before this life is
-    // not asked for, so a text may be posted once more after a restart.
+    // As a message of the job, if LSF has bpost (the engine does not). An earlier message from before a
+    // restart is not read, so a text may be posted again after a restart.
     Expected<void> write_why(base::JobId id, const std::string& text) override {
         const auto* job = jobs_.find(id);
         if (job == nullptr || !is_gang(*job) || !commands_.has("bpost")) return {};
@@ -148,14 +148,14 @@ public:
         const auto* requeue = as<RequeueJob>(action);
         if (requeue == nullptr || requeue->ended) return true;
         const auto row = load_job(requeue->job.id);
-        if (!row) return true; // which perform() finds, too
+        if (!row) return true; // perform() finds that, too
         const auto* known = jobs_.find(requeue->job.id);
         if (row_is_over(*row)) return known == nullptr || known->phase != JobPhase::completing;
         return row->state != "RUN" || row->hosts.names.empty() || !nodes_.is_lost(row->hosts.names.front());
     }
 
     Expected<void> perform(const Action& action) override {
-        read_ = {}; // what was read before is not what is now
+        read_ = {}; // the last reading is out of date
         return std::visit([this](const auto& what) { return this->done(what); }, action.what);
     }
 
@@ -205,8 +205,8 @@ private:
         return end_jobs_on(action.host);
     }
 
-    // A job that its user lets LSF rerun (bsub -r) when a host is lost, without a word on --restart: LSF does
-    // so for its first host only. The others are requeued by actions of their own.
+    // A job that its user lets LSF rerun (bsub -r) when a host is lost, without --restart: LSF does so only
+    // for its first host. The others get actions of their own.
     Expected<void> end_jobs_on(const std::string& host) {
         for (const auto* job : jobs_.gangs_on(host)) {
             const auto* details = jobs_.details(job->id);
@@ -272,7 +272,7 @@ private:
         const auto* known = jobs_.find(id);
         const bool later = known != nullptr && known->restarts > action.job.epoch;
         const bool over = row_is_over(*row);
-        // That it failed is known where it was seen to: what ended otherwise has ended.
+        // Its failure is known only if it was observed; any other end is final.
         const auto* failure = known != nullptr && known->failure ? &*known->failure : nullptr;
         const bool done = failure != nullptr && failure->code == 0 && !action.ended;
         if (!later && over && (done || (failure == nullptr && (known != nullptr || !action.ended))))
@@ -293,7 +293,7 @@ private:
         return order_requeue(std::move(words));
     }
 
-    // The word of a person who ended it stands.
+    // If a user or administrator ended it, that is final.
     Expected<void> not_by_person(base::JobId id) {
         auto history = commands_.run({"bhist", "-l", to_string(id)});
         if (!history) return std::move(history).error();
@@ -303,14 +303,14 @@ private:
                      fmt::format("job {} was ended by its user or an administrator", to_string(id))};
     }
 
-    // One that was asked for already, for another host that the job lost or by a person, is as good.
+    // One already requested, for another host that the job lost or by a user, will do.
     Expected<void> order_requeue(std::vector<std::string> words) {
         auto requeued = said(std::move(words));
         if (!requeued && requeued.error().text.find(under_way) != std::string::npos) return {};
         return requeued;
     }
 
-    // Back to where it waits for a place.
+    // Back to where it waits for hosts.
     Expected<void> requeue(base::JobId id, std::vector<std::string> options) {
         options.insert(options.begin(), "brequeue");
         if (queues_.held) options.emplace_back("-H");
@@ -336,7 +336,7 @@ private:
         return {};
     }
 
-    // LSF has no road to a job's user but mail, which is not restartd's: railctl explain shows it.
+    // LSF can reach a job's user only by mail, which restartd does not send: railctl explain shows it.
     static Expected<void> done(const NotifyJob&) { return {}; }
 
     Expected<void> done(const PlaceJob& action) {
@@ -350,7 +350,7 @@ private:
             return Error{Code::unfit, fmt::format("job {} is held by its user", to_string(id))};
         if (!queues_.manages(row->queue))
             return Error{Code::unfit, fmt::format("job {} was moved to queue {}", to_string(id), row->queue)};
-        // Its owner may have changed it a moment ago.
+        // Its owner may have changed it just now.
         if (auto read = list_.read_details(commands_, {id}, jobs_); !read) return std::move(read).error();
         const auto* details = jobs_.details(id);
         const auto hosts = static_cast<std::uint32_t>(action.hosts.size());
@@ -380,7 +380,7 @@ private:
     }
 
     // A job may start while it is being held, and bstop then stops it where it runs: it is resumed
-    // (resume_stopped), and what it runs on is judged as that of any start.
+    // (resume_stopped), and its hosts are judged like those of any start.
     Expected<void> hold(base::JobId id, const std::string& state) {
         if (state == "USUSP") return said({"bresume", to_string(id)});
         if (state != "PEND" && state != "PSUSP") return {};
@@ -408,7 +408,7 @@ private:
 
     // Lists.
 
-    // A time of day that is set must not end a job that is only on its way back, nor keep hosts for one that
+    // Setting the time of day must not end a job that is only on its way back, nor keep hosts for one that
     // has ended.
     void follow_clock(std::chrono::steady_clock::time_point steady) {
         const auto ahead = base::now().time_since_epoch() -
@@ -482,13 +482,13 @@ private:
     LsfNodes nodes_;
     LsfQueueBook book_;
     LsfJobList list_;
-    std::map<base::JobId, std::string> shown_; // why a gang waits, as this life has posted it
+    std::map<base::JobId, std::string> shown_; // why a gang waits, as posted since this daemon started
     LookedUp<std::string, std::uint32_t> uids_;
     const std::function<std::uint32_t(const std::string&)> uid_of_ = [this](const std::string& user) {
         return uid_of(user);
     };
     std::optional<std::chrono::steady_clock::time_point> read_;
-    std::optional<base::Duration> clock_ahead_; // the time of day, of a clock that never steps
+    std::optional<base::Duration> clock_ahead_; // the time of day, relative to a clock that never steps
 };
 
 } // namespace

@@ -20,7 +20,7 @@ std::vector<std::string_view> columns_of(std::string_view line) {
     return words;
 }
 
-// Neither negative nor what is no number; LSF writes nothing else.
+// Neither negative nor not a number; LSF writes nothing else.
 std::optional<double> share_of(std::string_view text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -28,7 +28,7 @@ std::optional<double> share_of(std::string_view text) {
     return value;
 }
 
-// "gang/physics/" in its parts.
+// "gang/physics/" split into its parts.
 std::vector<std::string> parts_of(std::string_view path) {
     std::vector<std::string> parts;
     while (!path.empty()) {
@@ -39,7 +39,7 @@ std::vector<std::string> parts_of(std::string_view path) {
     return parts;
 }
 
-// The columns of a table by its head.
+// The columns of a table by its header.
 class Columns {
 public:
     explicit Columns(const std::vector<std::string_view>& head) : head_(head) {}

@@ -51,7 +51,7 @@ std::uint32_t index_of(std::string_view name) {
     return number<std::uint32_t>(name.substr(open + 1, name.size() - open - 2)).value_or(0);
 }
 
-// Behind the six fields a job's name, and "Nov 22 01:35".
+// After the six fields a job's name, and "Nov 22 01:35".
 std::string_view name_before_time(std::string_view rest) {
     for (int word = 0; word < 3; ++word) {
         rest = trimmed(rest);
@@ -61,7 +61,7 @@ std::string_view name_before_time(std::string_view rest) {
 }
 
 std::optional<LsfJobRow> read_job_row(std::string_view line) {
-    if (line.starts_with(' ')) return {}; // a reason, or what belongs to the line before
+    if (line.starts_with(' ')) return {}; // a reason, or a continuation of the line before
     const auto id = number<std::uint64_t>(next_word(line));
     LsfJobRow row;
     row.user = next_word(line);
@@ -75,7 +75,7 @@ std::optional<LsfJobRow> read_job_row(std::string_view line) {
     return row;
 }
 
-// What stands between the brackets behind `label`; they may hold brackets.
+// The text between the brackets after `label`; it may contain brackets.
 std::optional<std::string_view> bracketed(std::string_view text, std::string_view label) {
     const auto at = text.find(label);
     if (at == std::string_view::npos) return {};
@@ -87,7 +87,7 @@ std::optional<std::string_view> bracketed(std::string_view text, std::string_vie
 constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// "Sun Nov 22 01:24:30: …": the last such moment that is not after `now`. LSF may write a year as well.
+// "Sun Nov 22 01:24:30: …": the last such time that is not after `now`. LSF may also write a year.
 std::optional<base::Time> read_moment(std::string_view line, base::Time now) {
     const auto day_name = next_word(line);
     if (day_name.size() != 3) return {};
@@ -164,7 +164,7 @@ std::vector<std::string> asked_in(std::string_view line) {
     return hosts;
 }
 
-// What LSF may write behind a command; one of Railyard's holds no such sign (job_line.hpp).
+// What LSF may write after a command; one of Railyard's contains none of these (job_line.hpp).
 constexpr std::array<std::string_view, 4> behind_command{">, Job Description <", ">, Share group charged <",
                                                          ">, Esub <", ">, Job Priority <"};
 
@@ -194,11 +194,11 @@ std::optional<LsfJobDetails> read_head(std::string_view line) {
     return job;
 }
 
-// Of a job whose name never ends.
+// For a job whose name never ends.
 constexpr std::size_t longest_head = 65'536;
-constexpr double longest_limit = 1e9; // minutes; beyond it is none
+constexpr double longest_limit = 1e9; // minutes; a larger one means none
 
-// One job's lines behind its head.
+// One job's lines after its head.
 class DetailsReader {
 public:
     DetailsReader(LsfJobDetails& job, base::Time now) : job_(job), now_(now) {}
@@ -303,7 +303,7 @@ base::Expected<std::vector<LsfJobRow>> read_job_fields(std::string_view text) {
         auto rest = line;
         for (auto& part : parts)
             part = trimmed(next_part(rest, '^'));
-        const auto id = base::JobId::parse(parts[0]); // an element's index may stand behind it
+        const auto id = base::JobId::parse(parts[0]); // an element's index may follow it
         const auto index =
             parts[1] == "-" ? std::optional<std::uint32_t>(0) : number<std::uint32_t>(parts[1]);
         const bool whole = std::count(line.begin(), line.end(), '^') == fields - 1 &&
@@ -342,7 +342,7 @@ std::map<base::JobId, LsfJobDetails> read_job_details(std::string_view text, bas
     std::set<base::JobId> twice;
     LsfJobDetails* open = nullptr;
     std::optional<DetailsReader> reader;
-    std::string name; // a head whose name goes on in the next line
+    std::string name; // a head whose name continues on the next line
     each_line(text, [&](std::string_view line) {
         if (!name.empty() || (line.starts_with("Job <") && !(alone && !jobs.empty()))) {
             open = nullptr;
@@ -393,7 +393,7 @@ std::map<std::string, std::string> read_host_notes(std::string_view text) {
             note = &notes[std::string(trimmed(line.substr(5)))];
         } else if (line.starts_with(comment) && note != nullptr) {
             auto said = trimmed(line.substr(comment.size()));
-            if (said.size() >= 2 && said.starts_with('"') && said.ends_with('"')) // so writes LSF
+            if (said.size() >= 2 && said.starts_with('"') && said.ends_with('"')) // LSF writes it this way
                 said = said.substr(1, said.size() - 2);
             *note = said;
         }
@@ -402,7 +402,7 @@ std::map<std::string, std::string> read_host_notes(std::string_view text) {
 }
 
 bool ended_by_person(std::string_view history) {
-    // Lines are cut at 80 columns, also within words, and go on behind blanks.
+    // Lines are cut at 80 columns, also within words, and continue after blanks.
     std::vector<std::string> entries;
     each_line(history, [&](std::string_view line) {
         if (line.starts_with(' ') && !entries.empty())

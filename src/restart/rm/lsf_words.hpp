@@ -1,4 +1,4 @@
-// LSF's words for RmWords.
+// LSF's terms for RmWords.
 #pragma once
 
 #include "restart/core/facts/rm.hpp"

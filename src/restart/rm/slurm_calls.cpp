@@ -12,7 +12,7 @@ RAIL_SLURM_CALLS(RAIL_SLURM_POINTER)
 base::Expected<void> load_slurm_calls(const std::string& library) {
     using base::Code;
     using base::Error;
-    // Its plugins look for its functions among those of the whole process, as in every program of Slurm.
+    // Its plugins look up its functions among those of the whole process, as in every program of Slurm.
     void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr)
         return Error{Code::not_found,

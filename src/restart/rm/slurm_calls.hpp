@@ -1,6 +1,6 @@
 // The functions of libslurm that restartd calls, as pointers of the same names within this namespace, and the
-// library, loaded when Slurm is the resource manager: where LSF is, there is none. Files that call them
-// include this, and write no "::" in front; a function that is missing from the list does not link.
+// library, loaded when Slurm is the resource manager: with LSF there is none. Files that call them include
+// this, and write no "::" in front; a function missing from the list does not link.
 #pragma once
 
 #include "base/expected.hpp"
@@ -49,7 +49,7 @@ namespace restart {
 RAIL_SLURM_CALLS(RAIL_SLURM_POINTER)
 #undef RAIL_SLURM_POINTER
 
-// Finds them all in the library of this name, which stays loaded; before any of them is called, by one
+// Finds them all in the library of this name, which stays loaded; to be called before any of them, by one
 // thread; all or, with an error, none. Errors: Code::not_found when the library cannot be loaded, Code::unfit
 // when it lacks a function.
 base::Expected<void> load_slurm_calls(const std::string& library);

@@ -29,7 +29,7 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// "ReqNodeNotAvail" is for ever where a job names a host that is down.
+// "ReqNodeNotAvail" is permanent if a job names a host that is down.
 bool could_use(std::string_view host, const job_info_t& job) {
     if ((job.job_state & JOB_STATE_BASE) != JOB_PENDING || (job.job_state & JOB_REQUEUE) != 0 ||
         job.priority == 0 || job.eligible_time > std::time(nullptr) || !text_of(job.resv_name).empty())
@@ -39,7 +39,7 @@ bool could_use(std::string_view host, const job_info_t& job) {
            (job.state_reason == WAIT_NODE_NOT_AVAIL && has(names_of(job.req_nodes), host));
 }
 
-// What commands in it need of restartd's own environment, and what spank_rail is to do.
+// What commands in it need from restartd's own environment, and what spank_rail must do.
 std::vector<std::string> environment(std::string_view word) {
     std::vector<std::string> variables{"RAIL_PREFLIGHT=" + std::string(word)};
     for (const char* name : {"PATH", "LANG", "SLURM_CONF", "RAILYARD_CONF"})
@@ -57,7 +57,7 @@ std::string checked_host(const job_info_t& job) {
 
 bool is_wanted(std::string_view host, std::span<const job_info_t> jobs,
                std::span<const partition_info_t> partitions) {
-    std::map<std::string, bool> known; // whether the partition has the host, as far as that was asked
+    std::map<std::string, bool> known; // whether the partition has the host, as far as looked up
     const auto has_host = [&](const std::string& name) {
         const auto [entry, fresh] = known.try_emplace(name, false);
         if (fresh)
@@ -102,7 +102,7 @@ Expected<void> submit_check(const CheckHost& action, std::span<const job_info_t>
     wanted.env_size = static_cast<std::uint32_t>(pointers.size());
     wanted.req_nodes = host.data();
     wanted.min_nodes = wanted.max_nodes = wanted.num_tasks = 1;
-    wanted.shared = 0;        // no other job is beside it, and it has all GPUs
+    wanted.shared = 0;        // no other job is next to it, and it has all GPUs
     wanted.pn_min_memory = 0; // all
     wanted.time_limit = depth.minutes;
     wanted.priority = 1;

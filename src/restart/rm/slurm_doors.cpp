@@ -28,8 +28,7 @@ Life SlurmDoors::ask(const std::string& node, base::Duration patience) {
     switch (base::knock(door.host, door.port, patience)) {
     case base::Knocked::answers: return Life::answers;
     case base::Knocked::mute: return Life::mute;
-    default:
-        return Life::unknown; // not reached, which may be the network; refused, which may be slurmd alone
+    default: return Life::unknown; // not reached: maybe the network; refused: maybe only slurmd
     }
 }
 

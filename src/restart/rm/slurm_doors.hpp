@@ -1,4 +1,4 @@
-// Where each node's slurmd takes connections, as slurmctld last told, and whether it lives.
+// Where each node's slurmd accepts connections, as slurmctld last reported, and whether it is alive.
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,10 +16,10 @@ namespace restart {
 // For any thread.
 class SlurmDoors {
 public:
-    // The doors of these nodes; of no others.
+    // Keeps the addresses of these nodes and drops all others.
     void keep(const node_info_msg_t& nodes);
 
-    // ResourceManager::ask_host. slurmd logs a connection on which nothing was said.
+    // ResourceManager::ask_host. slurmd logs a connection on which nothing was sent.
     Life ask(const std::string& node, base::Duration patience);
 
 private:

@@ -1,4 +1,4 @@
-// How jobs ended that slurmctld has no record of any more, by Slurm's accounting (sacct). Only slurm_*.cpp
+// How jobs ended of which slurmctld no longer has a record, by Slurm's accounting (sacct). Only slurm_*.cpp
 // files and their tests include this.
 #pragma once
 
@@ -14,16 +14,15 @@
 
 namespace restart {
 
-// By job: how it ended if it may be started again (RmFailure without its nodes), nothing if it may not: its
-// user cancelled it, its time was up, it was preempted. A job that is not among them is not known to have
-// ended.
+// By job: how it ended if it may be restarted (RmFailure without its nodes), none if not: its user cancelled
+// it, its time was up, it was preempted. A job that is not in it is not known to have ended.
 using SlurmEnds = std::map<std::uint32_t, std::optional<RmFailure>>;
 
 // From sacct's lines "JOB|STATE|CODE:SIGNAL|CODE:SIGNAL|SECONDS": state, exit status, that of its worst step,
 // end.
 SlurmEnds parse_ends(std::string_view lines);
 
-// Asks. Errors (Code::unavailable): it does not answer within `patience`, or has none.
+// Queries accounting. Errors (Code::unavailable): it does not answer within `patience`, or does not exist.
 base::Expected<SlurmEnds> ask_how_they_ended(const std::vector<std::uint32_t>& jobs, base::Duration patience);
 
 } // namespace restart

@@ -1,5 +1,5 @@
-// Whether a host may be taken out of its jobs: pure, of what was just read. Only slurm_*.cpp files and their
-// tests include this.
+// Whether a host may be removed from its jobs: pure, from what was just read. Only slurm_*.cpp files and
+// their tests include this.
 #pragma once
 
 #include "base/expected.hpp"
@@ -11,8 +11,8 @@
 
 namespace restart {
 
-// Errors (Code::denied): it is not drained by Railyard any more, or setting it down would end a job: one that
-// the action does not name, or does not survive it.
+// Errors (Code::denied): it is no longer drained by Railyard, or setting it down would end a job: one that
+// the action does not name, or that does not survive it.
 base::Expected<void> can_be_freed(const RmNode& node, const FreeHost& action,
                                   std::span<const job_info_t> jobs);
 

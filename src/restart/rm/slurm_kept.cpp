@@ -26,10 +26,10 @@ using base::Error;
 using base::Expected;
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_at_once = 16;  // files written by one look, before reports and actions wait
+constexpr std::size_t most_at_once = 16;  // files written in one look, because reports and actions wait
 constexpr auto remembered = 1h;           // after slurmctld has forgotten it
 constexpr auto success_remembered = 300s; // MinJobAge's default
-constexpr auto asked_for = 30s;           // accounting, how a job ended
+constexpr auto asked_for = 30s;           // for accounting, how a job ended
 constexpr base::Duration ask_pause{2'000}, ask_patience{5'000};
 constexpr std::size_t most_asked = 100;
 
@@ -41,7 +41,7 @@ base::Time time_in(const SlurmSubmission& job, std::string_view name) {
     return time_of(static_cast<std::time_t>(job.number(name)));
 }
 
-// Names the start in whose place a job is, for all time: numbers of jobs come again.
+// Identifies the start that a job replaces, for ever: job numbers are reused.
 std::string tag_of(const SlurmSubmission& job) {
     return fmt::format("{}.{} {}", job.word("job"), job.word("epoch"), job.word("submitted"));
 }
@@ -70,7 +70,7 @@ bool is_understood(const SlurmSubmission& job) {
     return job.words.contains("end_time");
 }
 
-// An empty word is taken out.
+// An empty value removes it.
 void set(SlurmSubmission& job, const std::map<std::string, std::string>& words) {
     for (const auto& [name, value] : words)
         if (value.empty())
@@ -79,7 +79,7 @@ void set(SlurmSubmission& job, const std::map<std::string, std::string>& words) 
             job.words[name] = value;
 }
 
-// What the submission's words become in the new job.
+// Turns the submission's values into those of the new job.
 void make_over(SlurmSubmission& job, const SubmitAgain& action) {
     const auto record = record_of(job);
     WaitingChange change{action.job.id, action.exclude, {}, action.exclude, action.comment};
@@ -97,7 +97,7 @@ void make_over(SlurmSubmission& job, const SubmitAgain& action) {
     if (texts.excluded) job.words["exc_nodes"] = *std::move(texts.excluded);
     if (texts.required) job.words["req_nodes"] = *std::move(texts.required);
     if (texts.comment) job.words["comment"] = *std::move(texts.comment);
-    // The folder of checkpoints is the old job's, which is over.
+    // The folder of checkpoints belongs to the old job, which is over.
     constexpr std::string_view take_over = "RAIL_CKPT_TAKE_OVER=";
     std::erase_if(job.environment, [&](const auto& variable) { return variable.starts_with(take_over); });
     job.environment.push_back(std::string(take_over) + job.word("job"));
@@ -107,7 +107,7 @@ struct FreeSubmitted {
     void operator()(submit_response_msg_t* answer) const { slurm_free_submit_response_response_msg(answer); }
 };
 
-// The new job's number.
+// Submits it; returns the new job's number.
 Expected<std::uint32_t> hand_in(SlurmSubmission& job, bool hold) {
     SlurmDescription description(job);
     if (hold) description.raw.priority = 0;
@@ -140,12 +140,12 @@ SlurmKept::SlurmKept(std::filesystem::path folder, Ask ask)
 }
 
 void SlurmKept::remove(std::uint32_t job) {
-    std::error_code ignored; // what stays is removed when it is looked at after the next start
+    std::error_code ignored; // what remains is removed at the look after the next start
     std::filesystem::remove(file_of(job), ignored);
     kept_.erase(job);
 }
 
-// In memory too where the disk does not take it: then why_not says so when it matters.
+// Kept in memory even if the disk does not take it: then why_not reports this when it matters.
 void SlurmKept::keep(const job_info_t& job, const slurm_conf_t& conf) {
     auto kept = submission_of(job);
     if (kept.word("why_not").empty())
@@ -176,7 +176,7 @@ Expected<void> SlurmKept::put(Head& head, const Words& words) {
     return base::write_file(file, to_text(*whole), 0600);
 }
 
-// What is not written is found out once more after a restart.
+// What is not written is found out again after a restart.
 void SlurmKept::note(Head& head, const Words& words) {
     if (room_ == 0) return set(head, words);
     --room_;
@@ -256,7 +256,7 @@ std::vector<RmJob> SlurmKept::look(std::span<const job_info_t> jobs, const slurm
         if (job.batch_flag == 0 || job.admin_comment == nullptr || is_part_of_another(job)) continue;
         if (const auto tag = sched::part_in(job.admin_comment, sched::again_label); !tag.empty())
             tags.emplace(tag);
-        // The tasks of large arrays, which are noted only, leave room for others.
+        // The tasks of large arrays, which are only noted, leave room for others.
         const auto most = job.array_job_id != 0 ? most_kept / 2 : most_kept;
         if (runs(job) && conf != nullptr && room_ > 0 && kept_.size() < most && !known.contains(job.job_id)) {
             const auto read = read_job(job);
@@ -302,7 +302,7 @@ Expected<void> SlurmKept::submit(const SubmitAgain& action, std::span<const job_
             fmt::format("what job {} was submitted with is not kept any more: submit it again by hand", *id)};
     auto& head = kept->second;
     if (head.words.contains("again") || with_tag(jobs, tag_of(head)) != nullptr) return {};
-    // slurmctld would still know a job of then, unless it was one of long ago.
+    // slurmctld would still know a job from then, unless it was long ago.
     const auto remembers = std::chrono::seconds(conf == nullptr ? 0 : conf->min_job_age);
     if (head.words.contains("tried") && now - time_in(head, "tried") >= remembers)
         return Error{Code::denied,

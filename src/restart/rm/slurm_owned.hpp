@@ -1,4 +1,4 @@
-// What libslurm allocates, owned. Only slurm_*.cpp files include this.
+// Owners of what libslurm allocates. Only slurm_*.cpp files include this.
 #pragma once
 
 #include "restart/rm/slurm_calls.hpp"

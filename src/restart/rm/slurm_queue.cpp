@@ -15,7 +15,7 @@
 namespace restart {
 namespace {
 
-// What slurmctld says of a job: "None" before it has looked at it.
+// slurmctld's reason for a job: "None" before it has evaluated it.
 WaitsFor waits_for(std::string_view why) {
     constexpr std::array<std::string_view, 4> words{"Resources", "Priority", "ReqNodeNotAvail",
                                                     "Nodes required"};
@@ -35,7 +35,7 @@ std::uint32_t cpus_per_node(const job_info_t& job, std::uint32_t nodes) {
     return std::max({named, shared, 1U});
 }
 
-// squeue's words of jobs that have ended (job_state_string() of slurm_protocol_defs.c).
+// squeue's terms for jobs that have ended (job_state_string() of slurm_protocol_defs.c).
 std::string ended_word(std::uint32_t state) {
     switch (state & JOB_STATE_BASE) {
     case JOB_COMPLETE: return "COMPLETED";
@@ -51,10 +51,10 @@ std::string ended_word(std::uint32_t state) {
     }
 }
 
-// Of its script; empty: with success, or by slurmctld's decision.
+// Of its script; empty: it succeeded, or slurmctld ended it.
 std::string exit_text(std::uint32_t code) {
     constexpr int no_start = 53; // slurmstepd's own: it could not enter the directory or open the output
-    const auto status = static_cast<int>(code); // as wait(2) has it
+    const auto status = static_cast<int>(code); // as in wait(2)
     if (WIFSIGNALED(status))
         return fmt::format(", signal {}{}", WTERMSIG(status),
                            WTERMSIG(status) == no_start
@@ -104,7 +104,7 @@ std::optional<QueueJob> read_queue_job(const job_info_t& job, base::Time now) {
         read.ends = limit_of(job);
     if (read.phase == QueuePhase::waiting) {
         read.why = pending_reason(job);
-        // The words may be those of a topology plugin (Slurm 26.05): "No suitable topology unit found".
+        // The text may be a topology plugin's (Slurm 26.05): "No suitable topology unit found".
         read.waits_for = job.state_reason == WAIT_RESOURCES ? WaitsFor::hosts : waits_for(read.why);
     }
     read.constraint = text_of(job.features);

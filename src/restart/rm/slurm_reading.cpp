@@ -48,18 +48,18 @@ std::string state_words(std::uint32_t state) {
     return words;
 }
 
-// Bytes of a job's name: by it the starts of its program are known again (learn/starts.hpp).
+// Bytes of a job's name: it identifies the starts of its program (learn/starts.hpp).
 constexpr std::size_t most_title = 64;
 
-// Reasons that slurmctld gives a node it sets down itself (src/slurmctld/node_mgr.c, ping_nodes.c).
+// Reasons of slurmctld for nodes it sets down itself (src/slurmctld/node_mgr.c, ping_nodes.c).
 bool is_slurmctlds_own(std::string_view reason) {
     return reason.empty() || reason.starts_with("Not responding") ||
            reason.starts_with("Node unexpectedly rebooted") || reason.starts_with("Slurmd not responding") ||
            reason.starts_with("ResumeTimeout");
 }
 
-// Those that it, a slurmd or a slurmstepd give a node that is drained (src/slurmctld, src/slurmd:
-// drain_nodes, reason_down, update_node_msg), which each count as SlurmUser's or root's.
+// Reasons of slurmctld, a slurmd or a slurmstepd for a node that is drained (src/slurmctld, src/slurmd:
+// drain_nodes, reason_down, update_node_msg), all recorded as SlurmUser's or root's.
 bool is_slurms_drain(std::string_view reason) {
     constexpr std::array<std::string_view, 18> begins{"Kill task failed",
                                                       "batch job complete failure",
@@ -120,16 +120,16 @@ JobPhase earlier(JobPhase one, JobPhase other) {
 }
 
 // Our own requeues and those of hosts that are set down do not count for MaxBatchRequeue: slurmctld counts
-// launches that failed, for a job's whole life, and holds a job at once whose prolog failed (_job_complete
-// and _job_requeue_op in job_mgr.c, _launch_job_fail in slurmd's req.c).
+// failed launches, over a job's whole life, and holds a job at once if its prolog failed (_job_complete and
+// _job_requeue_op in job_mgr.c, _launch_job_fail in slurmd's req.c).
 bool held_unlaunched(const job_info_t& job) {
     const auto why = text_of(job.state_desc);
     return job.priority == 0 && (job.state_reason == WAIT_MAX_REQUEUE || why.starts_with("launch fail"));
 }
 
-// Whether it has ended and may be started again: not by its user, its time limit, or a host that slurmctld
-// knows to be lost. A script that goes on after a step that a fault ended makes it COMPLETED; so that a
-// site's successful jobs cost nothing, only such as have our flags and have just ended are looked at.
+// Whether it has ended and may be restarted: not if ended by its user, its time limit, or a host that
+// slurmctld knows to be lost. A script that continues after a step that a fault ended makes it COMPLETED; to
+// keep a site's successful jobs cheap, only those with our flags that have just ended are examined.
 bool may_return(const job_info_t& job) {
     constexpr std::time_t remembered = 60 * 60;
     const auto word = job.job_state & JOB_STATE_BASE;
@@ -142,7 +142,7 @@ bool may_return(const job_info_t& job) {
 std::optional<RmFailure> failure_of(const job_info_t& job) {
     if (!may_return(job)) return {};
     RmFailure failure;
-    const auto status = static_cast<int>(job.exit_code); // as wait(2) has it
+    const auto status = static_cast<int>(job.exit_code); // as in wait(2)
     if (WIFSIGNALED(status))
         failure.code = 128 + static_cast<std::uint32_t>(WTERMSIG(status));
     else if (WIFEXITED(status))
@@ -209,7 +209,7 @@ std::optional<RmJob> read_components(std::uint32_t leader, std::vector<const job
 
 } // namespace
 
-// Suffixes that are only about energy saving do not keep a job away.
+// Suffixes that only concern energy saving do not keep a job away.
 base::HostState use_of(std::uint32_t state) {
     const auto word = state & NODE_STATE_BASE;
     if (word == NODE_STATE_DOWN || word == NODE_STATE_ERROR || word == NODE_STATE_FUTURE ||
@@ -267,8 +267,8 @@ std::vector<std::string> words_of(std::string_view list) {
 }
 
 // slurmctld lets a job without a limit end a year after its start (job_end_time_reset in job_mgr.c), and one
-// that backfill started where neither it nor its partition names a limit has that year as its limit
-// (YEAR_MINUTES in backfill.c).
+// started by backfill without a limit of its own or its partition's gets that year as its limit (YEAR_MINUTES
+// in backfill.c).
 std::optional<base::Time> limit_of(const job_info_t& job) {
     constexpr std::time_t year = 365 * 24 * 60 * 60;
     const bool limited =
@@ -276,7 +276,7 @@ std::optional<base::Time> limit_of(const job_info_t& job) {
     return limited ? std::optional(time_of(job.end_time)) : std::nullopt;
 }
 
-// The rare other words stay numbers.
+// The rare other reasons stay numbers.
 std::string pending_reason(const job_info_t& job) {
     constexpr std::array<std::string_view, 18> words{"None",
                                                      "Priority",
@@ -335,7 +335,7 @@ RmJob read_job(const job_info_t& job) {
     read.uid = job.user_id;
     read.account = base::as_utf8(text_of(job.account));
     read.phase = phase_of(job.job_state);
-    // While a requeued job's processes are being ended its old nodes still stand in the record.
+    // While a requeued job's processes are being ended its old nodes are still in the record.
     if (read.phase != JobPhase::completing && read.phase != JobPhase::ended) read.nodes = names_of(job.nodes);
     read.node_count = read.nodes.empty() ? job.num_nodes : static_cast<std::uint32_t>(read.nodes.size());
     read.restarts = job.restart_cnt;
@@ -350,9 +350,9 @@ RmJob read_job(const job_info_t& job) {
     if (read.phase == JobPhase::pending || read.phase == JobPhase::completing) {
         read.why = pending_reason(job);
         if (const auto name = text_of(job.resv_name); !name.empty())
-            read.why += fmt::format(", in reservation {}", name); // whose hosts alone may run it
+            read.why += fmt::format(", in reservation {}", name); // only whose hosts may run it
     }
-    // Another's comment that merely looks like ours says nothing.
+    // Another program's comment that merely looks like ours is ignored.
     if (const auto hints = sched::parse_comment(text_of(job.admin_comment))) {
         read.restart = hints->restart;
         read.ckpt_dir = hints->ckpt_dir.value_or("");
@@ -453,7 +453,7 @@ base::Error slurm_error(std::string_view what, int number) {
     case ESLURM_USER_ID_MISSING: code = Code::denied; break;
     default: break;
     }
-    // What a socket says, by its own number or by Slurm's (SLURM_PROTOCOL_SOCKET_…), is a peer that is away.
+    // A socket error, by its own number or by Slurm's (SLURM_PROTOCOL_SOCKET_…), means that the peer is away.
     if ((number > 0 && number < 1000) || (number >= 5000 && number < 5100)) code = Code::unavailable;
     return {code, fmt::format("{}: {}", what, slurm_strerror(number))};
 }

@@ -23,52 +23,52 @@ namespace restart {
 // How far a node may be given to jobs, by its state with flags, if it responds.
 base::HostState use_of(std::uint32_t state);
 
-// `user` names the user with a number.
+// `user` returns the name of the user with a number.
 RmNode read_node(const node_info_t& node, const std::function<std::string(std::uint32_t)>& user);
-RmJob read_job(const job_info_t& job); // a component of a heterogeneous job by itself
+RmJob read_job(const job_info_t& job); // a component of a heterogeneous job on its own
 
-// What has not ended of these records, or has ended in a failure of its own from which --restart=auto may
-// start it again, heterogeneous jobs whole: under their leader's id and with its answers to what can be asked
-// once, on the hosts of all components, and no further than the last of them. A heterogeneous job has ended
-// when its leader has.
+// Those of these records that have not ended, or ended in a failure of their own from which --restart=auto
+// may restart them; heterogeneous jobs as a whole: under their leader's id and with its values for what
+// exists once, on the hosts of all components, and in the earliest phase of them. A heterogeneous job has
+// ended when its leader has.
 std::vector<RmJob> read_whole_jobs(const job_info_t* jobs, std::size_t count);
 
-// The name to requeue the record by: one that slurmctld takes for nothing but this record, or the whole
+// The name with which to requeue the record: one that means to slurmctld only this record, or the whole
 // heterogeneous job.
 std::string requeue_name(const job_info_t& job);
 
-// By what name the record's user knows it: "12", "12_3", "12_[4-9%2]", "12+1".
+// The name by which the user knows the record: "12", "12_3", "12_[4-9%2]", "12+1".
 std::string name_of_job(const job_info_t& job);
 
-// The job as Slurm's calls take it. Errors (Code::input): none of Slurm's, which has 32 bits and no indices.
+// The job as Slurm's calls take it. Errors (Code::input): not a job of Slurm, with 32 bits and no index.
 base::Expected<std::uint32_t> slurm_id(base::JobId job);
 RmConfig read_config(const slurm_conf_t& conf);
 
-// What slurmctld knows of this user; nothing where it knows none of that name.
+// slurmctld's data about this user; empty if it knows no user of that name.
 RmUser read_user(const assoc_mgr_info_msg_t& known, std::string_view name);
 
-// Fields as libslurm has them: a text that may be absent, seconds since the epoch, and a host list, empty
-// where it cannot be read.
+// Fields of libslurm: a text that may be absent, seconds since the epoch, and a host list, empty if it cannot
+// be read.
 std::string text_of(const char* text);
 base::Time time_of(std::time_t seconds);
 std::vector<std::string> names_of(const char* list);
-std::vector<std::string> words_of(std::string_view list); // parted by commas, blanks left out
+std::vector<std::string> words_of(std::string_view list); // separated by commas, without blanks
 
-// When its time limit ends the job that runs; none: it has no limit.
+// When its time limit ends the running job; none: no limit.
 std::optional<base::Time> limit_of(const job_info_t& job);
 
-// The word of squeue for what a job waits for: "Resources".
+// squeue's term for what a job waits for: "Resources".
 std::string pending_reason(const job_info_t& job);
 
 // Slurm's error number as ours: "slurm_update_node n003: Invalid node name specified".
 base::Error slurm_error(std::string_view what, int number);
 
-// The exclusion list with `more` in it and without `less`, folded, "" when nothing is left; nothing when that
-// is what it holds already. A list that cannot be read is kept in front as it is.
+// The exclusion list with `more` added and `less` removed, folded, "" when nothing is left; none if the list
+// does not change. A list that cannot be read is kept unchanged at the front.
 std::optional<std::string> merged_exclusion(std::string_view before, const std::vector<std::string>& more,
                                             const std::vector<std::string>& less = {});
 
-// The required list without `excluded`; nothing when it names none of them. An empty text clears it.
+// The required list without `excluded`; none if it names none of them. An empty text clears it.
 std::optional<std::string> rewritten_requirement(std::string_view before,
                                                  const std::vector<std::string>& excluded);
 

@@ -12,7 +12,7 @@ namespace {
 using base::Code;
 using base::Error;
 
-constexpr base::Duration scontrol_within = std::chrono::seconds(30); // it only leaves word with slurmctld
+constexpr base::Duration scontrol_within = std::chrono::seconds(30); // it only notifies slurmctld
 
 } // namespace
 

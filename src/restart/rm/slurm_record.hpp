@@ -1,4 +1,4 @@
-// What slurmctld answers about one job. Only slurm_*.cpp files include this.
+// slurmctld's answer about one job. Only slurm_*.cpp files include this.
 #pragma once
 
 #include "restart/rm/slurm_calls.hpp"
@@ -13,8 +13,8 @@
 
 namespace restart {
 
-// The records of a job that may still run: one, or its components', the leader's first. slurmctld answers
-// to an array's own id, which is its last task's, with other tasks as well.
+// The records of a job that may still run: one, or its components', the leader's first. For an array's own
+// id, which is its last task's, slurmctld also returns other tasks.
 class JobRecord {
 public:
     JobRecord(Jobs message, std::uint32_t job) : message_(std::move(message)) {
@@ -35,8 +35,8 @@ public:
     }
     bool lives() const { return whole_.phase != JobPhase::ended; }
     const RmJob& whole() const { return whole_; }
-    // Whether any part of it is still in this start: slurmctld requeues only the component that was on a
-    // host that it sets down, if that was its last, and forgets the others.
+    // Whether any part of it is still in this start: slurmctld requeues only the component that was on a host
+    // that it sets down, if that was its last, and forgets the others.
     bool runs_in(std::uint32_t epoch) const {
         return std::any_of(parts_.begin(), parts_.end(), [&](const job_info_t* part) {
             const auto read = read_job(*part);

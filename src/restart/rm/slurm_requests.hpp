@@ -1,7 +1,7 @@
 // Requests to slurmctld about one node or one job. Only slurm_*.cpp files include this.
 //
 // Errors of each: Code::unavailable when it does not answer, Code::not_found when it does not know the node
-// or job, Code::denied without the right, Code::unfit with its own words.
+// or job, Code::denied without the right, Code::unfit with its own message.
 #pragma once
 
 #include "base/expected.hpp"
@@ -15,11 +15,11 @@
 
 namespace restart {
 
-// The number of the error: libslurm answers -1 and errno, or in later releases the error itself.
+// The number of the error: libslurm returns -1 and sets errno, or in later releases returns the error itself.
 int number_of(int answer);
 
 base::Expected<RmNode> load_node(const std::string& host);
-// `ended_too`: also one that has ended, as long as slurmctld remembers it.
+// `ended_too`: also one that has ended, while slurmctld remembers it.
 base::Expected<JobRecord> load_job(base::JobId job, bool ended_too = false);
 // `state` NO_VAL leaves the state as it is, an empty reason the reason.
 base::Expected<void> update_node(const std::string& host, std::uint32_t state, const std::string& reason);

@@ -1,6 +1,6 @@
 // The order of a recovery, found on Slurm 22.05 and 24.11's sources:
-//  * Dead host: DRAIN first, then DOWN. A drain flag survives the down, so that no moment is left in which
-//    ReturnToService=2 could bring the host back; the down ends its jobs and requeues those that may be, at
+//  * Dead host: DRAIN first, then DOWN. A drain flag survives the down, so that there is no moment in which
+//    ReturnToService=2 could bring the host back; the down ends its jobs and requeues those that allow it, at
 //    once and without waiting for the dead slurmd.
 //  * A requeued job may not begin before its old credential has expired (121 s by default, set when its last
 //    process was seen to end) unless begin_time is changed after that moment, or lies in the future then.
@@ -49,10 +49,10 @@ using base::Expected;
 using namespace std::chrono_literals;
 
 // How long a change of a job waits for the job's processes to end before it leaves the rest to a later one.
-constexpr auto settle_time = 1300ms; // beyond the next second's turn
+constexpr auto settle_time = 1300ms; // beyond the beginning of the next second
 constexpr auto settle_pause = 20ms;
 
-constexpr auto jobs_age = 5s, config_age = 5s; // at most, of what is known of jobs and the configuration
+constexpr auto jobs_age = 5s, config_age = 5s; // at most, of the data about jobs and the configuration
 
 int first_refusal(const job_array_resp_msg_t* answers) {
     for (std::uint32_t i = 0; answers != nullptr && i < answers->job_array_count; ++i)
@@ -121,7 +121,7 @@ public:
         if (!record) return record.error().code == Code::not_found ? Expected<void>() : record.error();
         const auto& raw = record->own();
         const std::string before = text_of(raw.admin_comment);
-        // Started since it was asked about: then it waits for nothing.
+        // Started since the request: then it waits for nothing.
         const bool waits = (raw.job_state & JOB_STATE_BASE) == JOB_PENDING;
         auto after = sched::with_why(before, waits ? text : std::string());
         if (after == before) return {};
@@ -132,7 +132,7 @@ public:
         return update_job(raw.job_id, change);
     }
 
-    // slurmctld's own copy of what slurmdbd has, by which it judges its users itself: slurmdbd is never
+    // slurmctld's own copy of slurmdbd's data, by which it authorizes its users itself: slurmdbd is never
     // asked.
     Expected<RmUser> user(const std::string& name) override {
         assoc_mgr_info_request_msg_t request{};
@@ -153,7 +153,7 @@ public:
 
     RmWords words() const override { return slurm_words(); }
 
-    // An idle host is tried when no job waits that could use it.
+    // An idle host is checked when no waiting job could use it.
     bool is_ready(const Action& action) override {
         const auto* check = as<CheckHost>(action);
         return check == nullptr || !read_jobs() || !wants(check->host); // perform() finds an error, too
@@ -170,7 +170,7 @@ public:
     }
 
 private:
-    // The culprit is no longer asked for, also where a drain keeps the job away from it.
+    // The culprit is no longer requested, even if a drain keeps the job away from it.
     template <class Restart> static WaitingChange change_of(const Restart& action) {
         WaitingChange change{action.job.id, action.exclude,  {}, action.exclude, action.comment,
                              action.had,    action.job.epoch};
@@ -178,7 +178,7 @@ private:
         return change;
     }
 
-    // Each finds first whether it has been done before.
+    // Each first finds out whether it has been done before.
     static Expected<void> done(const DrainHost& action) {
         const auto& [host, reason, renew] = action;
         const auto node = load_node(host);
@@ -196,8 +196,8 @@ private:
     static Expected<void> done(const DownHost& action) {
         const auto node = load_node(action.host);
         if (!node) return node.error();
-        // What a person or program has set down or drained keeps its state and its reason; a drained host's
-        // jobs end all the same.
+        // A host that an administrator or program has set down or drained keeps its state and its reason; a
+        // drained host's jobs end all the same.
         const bool theirs = keeper_of(*node) == Keeper::others;
         if (theirs && node->down) return {};
         const auto text = theirs ? std::string() : action.reason;
@@ -217,7 +217,7 @@ private:
         return update_node(action.host, NODE_RESUME, {});
     }
 
-    // Down is how a node leaves jobs that go on: shrinking a running job by its node list is refused.
+    // Down is how a node leaves jobs that continue: shrinking a running job by its node list is refused.
     Expected<void> done(const FreeHost& action) {
         const auto node = load_node(action.host);
         if (!node) return node.error();
@@ -233,9 +233,9 @@ private:
         return node ? reboot_node(*node, action) : node.error();
     }
 
-    // The epoch and the flag both keep a task that has just ended from running once more: Slurm requeues what
-    // is over, too, as long as it remembers it (MinJobAge), as a job needs that failed by itself or by a
-    // fault.
+    // The epoch and the flag both keep a task that has just ended from running again: Slurm also requeues
+    // finished jobs while it remembers them (MinJobAge), which is needed for a job that failed on its own or
+    // because of a fault.
     static Expected<void> done(const RequeueJob& action) {
         const bool hold = action.hold;
         const auto record = load_job(action.job.id, true);
@@ -247,7 +247,7 @@ private:
         if (!record->lives() && !ended)
             return Error{Code::not_found, fmt::format("job {} has ended", to_string(action.job.id))};
         if (ended || record->runs_in(action.job.epoch)) {
-            // An array's last task bears the array's own id, by which slurmctld understands all its tasks.
+            // An array's last task has the array's own id, which slurmctld takes to mean all its tasks.
             auto name = requeue_name(record->own());
             job_array_resp_msg_t* answer = nullptr;
             errno = 0;
@@ -323,8 +323,8 @@ private:
         return kept_.submit(action, {jobs_->job_array, jobs_->record_count}, config_.get(), base::now());
     }
 
-    // Whether a job waits that could use the host, by the jobs as last read. While the partitions are not
-    // known, none does.
+    // Whether a waiting job could use the host, by the jobs as last read. While the partitions are not known,
+    // none does.
     bool wants(const std::string& host) {
         return read_partitions() && is_wanted(host, {jobs_->job_array, jobs_->record_count},
                                               {partitions_->partition_array, partitions_->record_count});
@@ -337,8 +337,8 @@ private:
         return Error{Code::unfit, "slurmctld chooses the hosts of jobs itself"};
     }
 
-    // Takes what `load` brings. Whether it brought anything: when nothing has changed there, what is kept
-    // stays.
+    // Takes what `load` returns. Returns whether there was anything: if nothing has changed there, the kept
+    // data stays.
     template <class Kept, class Load>
     static Expected<bool> take_newer(Kept& kept, std::string_view what, Load load) {
         typename Kept::pointer fresh = nullptr;
@@ -359,7 +359,7 @@ private:
         });
     }
 
-    // slurmctld changes why a job waits without saying that jobs changed: what is kept grows old.
+    // slurmctld changes why a job waits without reporting that jobs changed: the kept data becomes outdated.
     Expected<bool> read_jobs() {
         const auto now = std::chrono::steady_clock::now();
         const bool changes_only = now - jobs_read_ < jobs_age;
@@ -377,7 +377,7 @@ private:
                           });
     }
 
-    // slurmctld answers whether it was read again since. Without an answer what is kept stays.
+    // slurmctld reports whether it was read again since. Without an answer the kept data stays.
     void read_config_when_old() {
         const auto now = std::chrono::steady_clock::now();
         if (config_ && now - config_read_ < config_age) return;
@@ -388,8 +388,8 @@ private:
         if (read) config_read_ = now;
     }
 
-    // Twice the change is sent: at once, with a begin that lies ahead, which stands when the job's last
-    // process ends in time; and as soon as the job may begin.
+    // The change is sent twice: at once, with a future begin time, which is sufficient if the job's last
+    // process ends before it; and as soon as the job may begin.
     static Expected<void> begin_now(const WaitingChange& change, bool begin) {
         const auto give_up = std::chrono::steady_clock::now() + settle_time;
         std::optional<std::time_t> stopped; // its last process was gone by this second
@@ -411,7 +411,7 @@ private:
         }
     }
 
-    // `begin`: not before then; 0: as it is.
+    // `begin`: not before then; 0: unchanged.
     static Expected<void> change_waiting(const WaitingChange& wanted, const job_info_t& raw,
                                          std::time_t begin) {
         job_desc_msg_t change;

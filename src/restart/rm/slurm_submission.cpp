@@ -23,7 +23,7 @@ using base::Expected;
 constexpr std::string_view first_line = "railyard-submission=1";
 constexpr std::string_view environment_key = "environment", script_key = "script";
 
-// Variables of sbatch's environment that it also hands to prologs, for SPANK plugins (sbatch.c).
+// Variables of sbatch's environment that it also passes to prologs, for SPANK plugins (sbatch.c).
 constexpr std::string_view plugins_prefix = "SLURM_SPANK_";
 
 // The texts that a record and a submission share: name, of the record, of the submission.
@@ -62,7 +62,7 @@ template <class Visit> void each_text(Visit visit) {
     visit("work_dir", &Job::work_dir, &New::work_dir);
 }
 
-// The numbers likewise.
+// The numbers in the same form.
 template <class Visit> void each_number(Visit visit) {
     using Job = job_info_t;
     using New = job_desc_msg_t;
@@ -99,7 +99,7 @@ template <class Visit> void each_number(Visit visit) {
     visit("wait4switch", &Job::wait4switch, &New::wait4switch);
 }
 
-// 0 is a wish of its own in few.
+// Only in these few is 0 a real value.
 bool may_be_zero(std::string_view name) {
     return name == "shared" || name == "pn_min_memory" || name == "nice" || name == "uid" || name == "gid";
 }
@@ -125,7 +125,7 @@ std::vector<std::string> split_command(std::string_view line) {
     return words;
 }
 
-// Whether an argument was empty, or had white space in it for sure.
+// Whether an argument was empty, or certainly contained white space.
 bool is_ambiguous(std::string_view line) {
     return line.find_first_of("\t\n\r") != std::string_view::npos ||
            line.find("  ") != std::string_view::npos || line.starts_with(' ') || line.ends_with(' ');
@@ -141,8 +141,7 @@ std::string why_incomplete(const job_info_t& job) {
     return {};
 }
 
-// As slurmctld writes it: their number, and each with a NUL behind it (_write_data_array_to_file in
-// job_mgr.c).
+// As slurmctld writes it: their number, and each followed by a NUL (_write_data_array_to_file in job_mgr.c).
 Expected<std::vector<std::string>> parse_environment(std::string_view bytes, const std::string& path) {
     const Error bad{Code::input, path + ": is no environment as slurmctld writes it"};
     std::uint32_t count = 0;
@@ -307,13 +306,13 @@ SlurmDescription::SlurmDescription(SlurmSubmission& job)
         if (job.words.contains(name))
             raw.*to = static_cast<std::remove_reference_t<decltype(raw.*to)>>(job.number(name));
     });
-    // As sbatch does; what slurmctld shows of a job that runs is what it was given.
+    // As sbatch does; what slurmctld shows for a running job is what it was given.
     const auto cpus = job.number("num_tasks") * std::max<std::uint64_t>(1, job.number("cpus_per_task"));
     if (cpus != 0 && cpus <= job.number("cpus")) raw.min_cpus = static_cast<std::uint32_t>(cpus);
     if (const auto hints = sched::parse_comment(job.word("admin_comment")); hints && hints->no_kill)
         raw.kill_on_node_fail = 0;
     raw.requeue = 1;
-    raw.open_mode = OPEN_MODE_APPEND; // what it wrote before is not lost
+    raw.open_mode = OPEN_MODE_APPEND; // its earlier output is not lost
     raw.script = job.script.data();
     raw.environment = environment_.data();
     raw.env_size = static_cast<std::uint32_t>(environment_.size());

@@ -1,9 +1,9 @@
-// What a job of sbatch was submitted with, as far as slurmctld says it: its record's options, its script and
-// its environment; and the same as what submits it again. Only slurm_*.cpp files and their tests include
-// this.
+// What an sbatch job was submitted with, as far as slurmctld shows it: its record's options, its script and
+// its environment; and the same in the form that submits it again. Only slurm_*.cpp files and their tests
+// include this.
 //
-// slurmctld does not say: --signal, --overcommit, --distribution and binding (srun reads these from the
-// environment), arguments of the script other than in one line, parted by blanks.
+// slurmctld does not show: --signal, --overcommit, --distribution and binding (srun reads these from the
+// environment), arguments of the script other than in one line, separated by blanks.
 #pragma once
 
 #include "base/expected.hpp"
@@ -17,14 +17,14 @@
 namespace restart {
 
 struct SlurmSubmission {
-    // Options by name, and what is kept of the job beside them ("job", "epoch", ...): no NUL in any.
+    // Options by name, and other kept data of the job ("job", "epoch", ...): no NUL in any.
     std::map<std::string, std::string, std::less<>> words;
     std::vector<std::string> environment; // "NAME=VALUE"
     std::string script;
     bool operator==(const SlurmSubmission&) const = default;
 
-    std::string word(std::string_view name) const;     // "" when there is none
-    std::uint64_t number(std::string_view name) const; // 0 likewise
+    std::string word(std::string_view name) const;     // "" if there is none
+    std::uint64_t number(std::string_view name) const; // 0 if there is none
 };
 
 // The options of the job's record. Word "why_not": why they do not suffice to submit it again, if so.
@@ -35,7 +35,7 @@ SlurmSubmission submission_of(const job_info_t& job);
 base::Expected<void> read_files(SlurmSubmission& job, const std::string& state_save_location,
                                 std::size_t most);
 
-// As one text and back. Errors (Code::input): it is none.
+// As one text and back. Errors (Code::input): not such a text.
 std::string to_text(const SlurmSubmission& job);
 base::Expected<SlurmSubmission> parse_submission(std::string_view text);
 

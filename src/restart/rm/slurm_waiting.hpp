@@ -1,4 +1,4 @@
-// What restartd changes of a job that waits, as texts of its record. Pure.
+// What restartd changes in a waiting job, as texts of its record. Pure.
 #pragma once
 
 #include "base/job_id.hpp"
@@ -15,13 +15,13 @@ namespace restart {
 struct WaitingChange {
     base::JobId job{};
     std::vector<std::string> exclude{}, readmit{};
-    std::vector<std::string> unasked{}; // no longer among those that its user asked for
-    std::string comment{};              // empty: as it is
-    std::vector<std::string> had{};     // the nodes of its start `start` (sched::with_had); empty: as it is
+    std::vector<std::string> unasked{}; // no longer among those that its user requested
+    std::string comment{};              // empty: unchanged
+    std::vector<std::string> had{};     // the nodes of its start `start` (sched::with_had); empty: unchanged
     std::uint32_t start = 0;
 };
 
-// Nothing where the record says that already.
+// None if the record has that already.
 struct WaitingTexts {
     std::optional<std::string> excluded, required, comment, admin_comment;
     bool any() const { return excluded || required || comment || admin_comment; }

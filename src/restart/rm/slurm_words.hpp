@@ -1,4 +1,4 @@
-// Slurm's words for RmWords. Needs nothing of Slurm.
+// Slurm's terms for RmWords. Needs nothing of Slurm.
 #pragma once
 
 #include "restart/core/facts/rm.hpp"
