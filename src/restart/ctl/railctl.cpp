@@ -1,4 +1,4 @@
-// railctl: an operator's view of restartd, and the two commands it takes.
+// railctl: an operator's view of restartd, and the commands it accepts.
 #include "base/cli.hpp"
 #include "base/hostlist.hpp"
 #include "base/json.hpp"
@@ -59,7 +59,7 @@ struct Options {
     bool follow = false;
     bool this_host = false; // doctor
     std::string signals_of; // signals
-    std::string checks_of;  // checks; empty: of all hosts
+    std::string checks_of;  // checks; empty: all hosts
     SignalFilter signals;
 };
 
@@ -70,7 +70,7 @@ struct Commands {
 
 Commands declare(base::Cli& cli, Options& options) {
     cli->require_subcommand(1);
-    cli->fallthrough(); // --json and the like may stand behind the command
+    cli->fallthrough(); // --json and similar may follow the command
     cli->add_option("--config", options.config, "Configuration file (railyard.conf(5))");
     cli->add_option("--url", options.url, "Where restartd is; overrides [restartd] url");
     cli->add_flag("--json", options.json, "Print the answer as JSON");
@@ -149,7 +149,7 @@ template <class Answer> Expected<Answer> read(const Expected<std::string>& answe
     return read;
 }
 
-// The answer as JSON, with moments as text.
+// The answer as JSON, with times as text.
 template <class Answer> Expected<std::string> dated(const std::string& answer) {
     const auto held = read<Answer>(answer);
     if (!held) return held.error();
@@ -186,12 +186,12 @@ struct Ending {
     std::string error;
 };
 
-// How an operator's request ended, as far as it has.
+// How far an operator's request has come.
 Expected<Ending> ending_of(RestartdConnection& restartd, const std::string& incident) {
     const auto history =
         read<History>(restartd.get("/v1/history?last=1&incident=" + percent_encode(incident)));
     if (!history) return history.error();
-    const auto last = std::max_element( // an older restartd tells the newest first
+    const auto last = std::max_element( // an older restartd lists the newest first
         history->actions.begin(), history->actions.end(),
         [](const StoredAction& a, const StoredAction& b) { return a.created < b.created; });
     return last == history->actions.end() ? Ending{} : Ending{last->state, last->error};
@@ -218,7 +218,7 @@ Expected<Ending> wait_for(RestartdConnection& restartd, const std::string& host,
     }
 }
 
-// Why the host is not to be given back to jobs; nothing: it may be, as far as restartd can be asked.
+// Why the host should not be given back to jobs; none: it may be, as far as restartd can be asked.
 std::optional<std::string> fault_of(RestartdConnection& restartd, const std::string& host) {
     const auto story = read<HostExplanation>(restartd.get("/v1/explain?host=" + percent_encode(host)));
     if (!story || !story->host) return std::nullopt;
@@ -228,8 +228,7 @@ std::optional<std::string> fault_of(RestartdConnection& restartd, const std::str
     return std::nullopt;
 }
 
-// One host's drain or resume; the result as JSON. `good`: whether it was done (or need not be waited
-// for).
+// One host's drain or resume; the result as JSON. `good`: whether it was done (or need not be waited for).
 Expected<boost::json::object> change_one(RestartdConnection& restartd, const Options& options, bool drain,
                                          const std::string& host, const std::string& reason, bool& good) {
     if (!drain && !options.force)
@@ -330,7 +329,7 @@ Expected<int> explain(RestartdConnection& restartd, const Options& options) {
                : print<HostExplanation>(options, restartd.get(target), shown);
 }
 
-// "2h" (ago) or a moment; empty: `otherwise`.
+// "2h" (ago) or a time; empty: `otherwise`.
 Expected<base::Time> moment_of(std::string_view option, const std::string& text, base::Time otherwise) {
     if (text.empty()) return otherwise;
     if (const auto before = base::parse_duration(text)) return base::now() - *before;
@@ -343,7 +342,7 @@ Expected<base::Time> moment_of(std::string_view option, const std::string& text,
                     option, base::printable(text, 60))};
 }
 
-// Prints what is in the later of two histories, and not in the earlier; `first`: with a heading.
+// Prints what is in the later of two histories, but not in the earlier; `first`: with a heading.
 void print_added(const Options& options, const History& added, bool first) {
     if (options.json) {
         const codec::TextTimes text;
@@ -355,7 +354,7 @@ void print_added(const Options& options, const History& added, bool first) {
     std::cout.flush();
 }
 
-// Asks again each second, through restarts of restartd, until nobody reads what is printed.
+// Repeats the request each second, across restarts of restartd, until the output is no longer read.
 Expected<int> follow(RestartdConnection& restartd, const Options& options, const std::string& filter,
                      std::size_t last, base::Time since) {
     constexpr std::size_t most_at_once = 1000;
@@ -409,7 +408,7 @@ Expected<int> history(RestartdConnection& restartd, const Options& options) {
     return print<History>(options, history->to_json(), shown);
 }
 
-// Asks until the agent has told, or cannot. Status 1 also for values that are old.
+// Repeats the request until the agent has answered, or cannot. Status 1 also for outdated values.
 Expected<int> signals(RestartdConnection& restartd, const Options& options) {
     const auto target = "/v1/signals?host=" + percent_encode(options.signals_of);
     Expected<SignalsAnswer> answer = SignalsAnswer{};

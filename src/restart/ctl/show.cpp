@@ -44,9 +44,9 @@ std::string state_text(const HostStatus& host) {
     return *host.state + (host.lost ? ", lost" : "");
 }
 
-// "ib.link_down on mlx5_[0-7]:1 (evict)": what is alike is told once.
+// "ib.link_down on mlx5_[0-7]:1 (evict)": similar findings are printed once.
 std::string findings_text(const HostStatus& host) {
-    std::map<std::string, std::vector<std::string>> alike; // components by what comes before and behind them
+    std::map<std::string, std::vector<std::string>> alike; // components by the text before and after them
     std::vector<std::string> order;
     for (const auto& finding : host.findings) {
         const auto end = std::min(finding.component.find(':'), finding.component.size());
@@ -87,7 +87,7 @@ std::string node_hours_text(double hours) {
                         : fmt::format("{:.2g}", hours);
 }
 
-// What leaving the job where it is costs and what moving it would, where that is weighed.
+// The costs of leaving the job where it is and of moving it, if they are compared.
 std::string costs_text(const std::vector<IncidentStatus>& incidents, base::JobId id, const Look& look) {
     std::string out;
     for (const auto& incident : incidents)
@@ -123,7 +123,7 @@ std::string timeline_text(const std::vector<TimelineEntry>& timeline, Time now, 
     return table.empty() ? fmt::format("{}\n", empty) : table.print(look);
 }
 
-// Its columns do not move while lines are added.
+// Its columns keep their width while lines are added.
 Table going_on(const History& history) {
     auto table = timeline_table(history.timeline, base::now());
     table.at_least({10, 8, 8, 8, 8});
@@ -149,7 +149,7 @@ std::string job_heading(const JobStatus& job, Time now) {
     return out + '\n';
 }
 
-// What holds the job back, or what would be needed to say so.
+// What slows the job down, or what would be needed to find out.
 std::string pace_text(const JobPaceStatus& pace, Time now) {
     const auto judged = fmt::format("judged {} ago", lasting(now - pace.judged));
     const auto unseen =
@@ -189,14 +189,14 @@ std::string job_facts(const JobStatus& job, const JobExplanation& explanation) {
     return interval ? out + show(*interval) : out;
 }
 
-// The tables behind the placement's sentence.
+// The tables after the placement's sentence.
 Expected<std::string> placement_details(const base::Reader& placement, Time now, const Look& look) {
     const auto kind = placement.text("kind");
     if (!kind) return kind.error();
     if (*kind == "unknown") return std::string();
     auto out = sched::show_details(placement, look);
     if (!out) return out;
-    const auto verdict = placement.text("verdict"); // of what fits now the sentence names it
+    const auto verdict = placement.text("verdict"); // the sentence names what fits now
     if (placement.has("expected_start") && (!verdict || *verdict != "fits")) {
         const auto start = base::read_time(placement, "expected_start");
         if (!start) return start.error();
@@ -226,7 +226,7 @@ Expected<std::string> job_text(const JobExplanation& explanation, const Look& lo
     return out + *sentence + '\n' + job_facts(job, explanation) + *details;
 }
 
-// With its author, whom a tag of ours names itself.
+// With its author, unless a tag of ours names it.
 std::string reason_text(const HostStatus& host) {
     const bool named = host.set_by.empty() || host.reason.empty() || host.reason.starts_with(host.set_by);
     return named ? host.reason : fmt::format("{}: {}", host.set_by, host.reason);
@@ -284,7 +284,7 @@ std::string hosts_text(const std::vector<std::string>& hosts) {
     return hosts.empty() ? std::string("all hosts") : base::fold_sorted(hosts);
 }
 
-// What keeps it from acting comes first.
+// What stops it from acting comes first.
 std::string modes_text(const Modes& modes, bool observe_only, Time now) {
     std::string out;
     bool paused = false;
@@ -348,7 +348,7 @@ std::string count_text(const Status& status) {
                        status.drained_by_railyard);
 }
 
-// Hosts on their way back, by what is done to them; those that a person is to see to last.
+// Hosts under repair, by what is done to them; those left to an operator last.
 std::string repairs_text(const Status& status) {
     std::map<std::string, std::vector<std::string>> repairs;
     std::vector<std::string> hands;

@@ -13,13 +13,13 @@ namespace restart {
 // Hosts and jobs with nothing to report are only counted, unless `all`.
 std::string show(const Status& status, bool all, const base::Look& look = {});
 
-// Errors (Code::input): the placement lacks a member; they name it.
+// Errors (Code::input): the placement lacks a member, which they name.
 base::Expected<std::string> show(const JobExplanation& explanation, const base::Look& look = {});
 
 std::string show(const HostExplanation& explanation, const base::Look& look = {});
 
 std::string show(const History& history, const base::Look& look = {});
-// A history that goes on: with the heading, or what comes below it later. Columns have a width that suits
+// A history that continues: with the heading, or later the lines below it. Columns have a width that suits
 // most.
 std::string show_first(const History& history, const base::Look& look);
 std::string show_more(const History& history, const base::Look& look);

@@ -8,7 +8,7 @@
 
 namespace restart {
 
-// A table of what stands out, or with `all` of everything, and a line that sums up.
+// A table of what is unusual, or with `all` of everything, and a summary line.
 std::string show(const Checks& checks, bool all, const base::Look& look = {});
 
 } // namespace restart

@@ -1,4 +1,4 @@
-// What is wrong with links, as railctl status and explain print it.
+// Problems of links, as printed by railctl status and explain.
 #pragma once
 
 #include "base/terminal.hpp"
@@ -9,10 +9,10 @@
 
 namespace restart {
 
-// A table; empty: nothing is wrong.
+// A table; empty: no problems.
 std::string show_links(const Status& status, const base::Look& look);
 
-// Lines, the first with `what` before it: findings, or that there is none, or why that is not known.
+// Lines, the first with `what` before it: findings, or that there are none, or why that is not known.
 std::string show(const UsedLinksStatus& links, base::Time now, std::string_view what);
 
 } // namespace restart

@@ -75,7 +75,7 @@ std::string spares_text(const SpareStatus& spares) {
                                        : fmt::format("{} by the configuration alone", spares.configured));
 }
 
-// What keeps a host that has failed from use, and what becomes of it.
+// What keeps a host that has failed out of use, and what happens to it.
 std::string use_text(const LemonStatus& host) {
     if (!host.repair) return host.in_use ? "" : "out of use";
     const auto& repair = *host.repair;

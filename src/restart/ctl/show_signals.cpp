@@ -9,7 +9,7 @@
 namespace restart {
 namespace {
 
-// Whether `name` is `wanted`, or goes on behind it with one of these characters.
+// Whether `name` is `wanted`, or continues after it with one of these characters.
 bool fits(std::string_view wanted, std::string_view name, std::string_view ends) {
     return wanted.empty() || name == wanted ||
            (name.starts_with(wanted) && ends.find(name[wanted.size()]) != std::string_view::npos);

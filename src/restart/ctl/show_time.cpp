@@ -9,8 +9,8 @@ namespace restart {
 
 std::string when(base::Time time, base::Time now) {
     const auto text =
-        base::moment(time, now) + base::clock_time(time).substr(5); // which has the seconds, too
-    if (text.size() > 8) return text;                               // of another day
+        base::moment(time, now) + base::clock_time(time).substr(5); // which includes the seconds
+    if (text.size() > 8) return text;                               // on another day
     return fmt::format("{}.{}", text, time.time_since_epoch() / std::chrono::milliseconds(100) % 10);
 }
 

@@ -10,7 +10,7 @@ namespace restart {
 // "14:20:05.1" today, "2026-03-01 14:20:05" on other days.
 std::string when(base::Time time, base::Time now);
 
-// "1 h 54 min"; what is below 0 as 0.
+// "1 h 54 min"; negative values as 0.
 std::string lasting(base::Duration duration);
 
 } // namespace restart

@@ -16,9 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr base::Duration old_fabric = 90 * 24h;
-constexpr base::Duration skewed = 5s; // MUNGE gives up at five minutes, times in histories long before
+constexpr base::Duration skewed = 5s; // MUNGE's limit is five minutes; histories suffer much earlier
 constexpr std::uint64_t scarce = std::uint64_t{256} << 20;
-constexpr std::size_t most_hosts = 8; // named one by one
+constexpr std::size_t most_hosts = 8; // listed one by one
 
 std::string named(const std::vector<std::string>& hosts) {
     if (hosts.size() <= most_hosts) return base::fold_hostlist(hosts);
@@ -134,7 +134,7 @@ private:
         return false;
     }
 
-    // Plugins are loaded by the Slurm that is installed here, whatever slurmctld's release is.
+    // Plugins are loaded by the Slurm installed here, whatever slurmctld's release.
     void plugins() {
         const auto here = facts_.local_release.empty() ? setting("SLURM_VERSION") : facts_.local_release;
         std::map<std::string, std::string> others; // paths by the release they are for
@@ -234,7 +234,7 @@ private:
 
     void failover() {
         if (this_host_ || setting("SlurmctldHost[1]").empty()) return;
-        const bool several = facts_.conf.restartd.url.size() > 1; // one stands by at each
+        const bool several = facts_.conf.restartd.url.size() > 1; // with a standby at each
         if (!slurmctld_starts_it() && !several)
             add("failover.no_program", Weight::warning,
                 "there is a backup slurmctld, but no SlurmctldPrimaryOnProg: after a failover no restartd "
@@ -346,9 +346,9 @@ private:
         std::vector<std::string> never, silent, sick, misnamed = status.unknown_hosts;
         std::map<std::string, std::vector<std::string>> blind; // hosts by what they do not watch
         for (const auto& host : status.hosts) {
-            if (!host.state) continue; // a name of the fabric file alone
+            if (!host.state) continue; // a name only in the fabric file
             if (facts_.is_lsf() && !std::binary_search(facts_.nodes.begin(), facts_.nodes.end(), host.name))
-                continue; // LSF's master, which need run no jobs
+                continue; // LSF's master, which need not run jobs
             if (!host.agent.last_report)
                 never.push_back(host.name);
             else if (host.agent.silent)
@@ -381,9 +381,9 @@ private:
                 "nodewatchd(8); what a site does not have is switched off in [agent]");
     }
 
-    // What slurmds run with, which is slurm.conf's only after each was started anew. select/rail speaks of
-    // each job to them, topology/rail does not; but a slurmd that has either names it to each step that it
-    // starts.
+    // What slurmds run with, which is slurm.conf's content only after each was restarted. select/rail sends
+    // them data about each job, topology/rail does not; but a slurmd that has either names it to each step
+    // that it starts.
     void slurmds(const Status& status) {
         std::vector<std::string> lack, have, untold;
         const bool select = setting("SelectType") == "select/rail";

@@ -1,4 +1,4 @@
-// What is wrong with an installation, and the command that mends it. Pure.
+// Problems of an installation, each with the command to fix it. Pure.
 #pragma once
 
 #include "restart/ctl/doctor/facts.hpp"
@@ -17,14 +17,14 @@ enum class Weight {
 std::string_view to_string(Weight weight);
 
 struct Complaint {
-    std::string code; // a word for scripts: "slurm.select_missing"
+    std::string code; // an identifier for scripts: "slurm.select_missing"
     Weight weight = Weight::error;
     std::string text; // a sentence without a full stop
-    std::string fix;  // what to do, a command where there is one
+    std::string fix;  // what to do, if possible a command
     bool operator==(const Complaint&) const = default;
 };
 
-// In the order in which they are best mended. `this_host`: only what this host has, nothing of the cluster.
+// In the order in which to fix them. `this_host`: only what this host has, nothing of the cluster.
 std::vector<Complaint> complaints(const Facts& facts, bool this_host);
 
 } // namespace restart::doctor

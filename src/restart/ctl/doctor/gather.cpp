@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr base::Duration slurm_patience =
-    15s; // a slurmctld that is away is asked for ten, and its backup too
+    15s; // asking a slurmctld that is away takes ten, and its backup is asked too
 constexpr base::Duration restartd_within = 10s;
 constexpr const char* usual_plugstack = "/etc/slurm/plugstack.conf";
 constexpr const char* given_plugstack =
@@ -61,7 +61,7 @@ void ask_slurm(Facts& into) {
         into.slurm = parse_config(*config);
         const auto nodes = base::output_of({"sinfo", "-h", "-N", "-o", "%N %v"}, slurm_patience, {"SINFO_"});
         std::istringstream lines(nodes ? *nodes : std::string());
-        std::map<std::string, std::set<std::string>> releases; // a node stands there once a partition
+        std::map<std::string, std::set<std::string>> releases; // a node is listed there once per partition
         for (std::string name, release; lines >> name >> release;) {
             into.nodes.push_back(name);
             if (std::isdigit(static_cast<unsigned char>(release.front())) != 0)
@@ -112,7 +112,7 @@ std::optional<Storage> storage_of(const std::string& path) {
     return storage;
 }
 
-// At each address but the primary's: whether one stands by there.
+// At each address except the primary's: whether a standby is there.
 void ask_standbys(const std::string& primary, Facts& into) {
     for (const auto& url : into.conf.restartd.url) {
         auto client = HttpClient::make(url);
@@ -159,7 +159,7 @@ void ask_restartd(Facts& into) {
         into.restartd_error = fmt::format("{}: {}", client->url(), status.error().text);
         return;
     }
-    // By the middle of the request: half of its time is the way there.
+    // Relative to the middle of the request: half of its time is the way there.
     into.clock_ahead = std::chrono::duration_cast<base::Duration>(status->time - (sent + (got - sent) / 2));
     into.status = *std::move(status);
     ask_standbys(client->url(), into);

@@ -16,8 +16,8 @@ constexpr const char* queues_file =
     "railtopo export FABRIC --format lsf-queues, into lsb.queues, then badmin "
     "reconfig (railyard-lsf(7), INSTALLATION)";
 
-// What railyard-lsf(7) recommends: more makes the loss of a host known, or a requeue done, later. Set B of
-// its table.
+// What railyard-lsf(7) recommends: with larger values the loss of a host is known, or a requeue done, later.
+// Set B of its table.
 struct Timing {
     const char *key, *file;
     double recommended;
@@ -32,7 +32,7 @@ constexpr std::array<Timing, 9> timings{{{"MBD_SLEEP_TIME", "lsb.params", 2},
                                          {"HOST_INACTIVITY_LIMIT", "lsf.cluster", 2},
                                          {"RETRY_LIMIT", "lsf.cluster", 1}}};
 
-// From the moment at which LSF calls a host unavail to UNKWN of its jobs, in seconds; of its table, too.
+// From when LSF marks a host unavail until its jobs are UNKWN, in seconds; also from its table.
 constexpr double unavail_to_unknown = 12;
 
 class LsfChecks {

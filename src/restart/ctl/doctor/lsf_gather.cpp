@@ -51,7 +51,7 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-// The rest of the line in which these words are: lsid's "My cluster name is yard".
+// The rest of the line that contains these words: lsid's "My cluster name is yard".
 std::string after(std::string_view text, std::string_view words) {
     const auto at = text.find(words);
     if (at == std::string_view::npos) return {};
@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    // With LSF's own words where it refuses.
+    // With LSF's message if it refuses.
     base::Expected<std::string> output(std::vector<std::string> words) const {
         const auto name = words.front();
         if (!facts_.conf.lsf.bindir.empty()) words.front() = facts_.conf.lsf.bindir + "/" + name;
@@ -143,7 +143,7 @@ private:
             lsf_.cluster_error = text.error().text;
     }
 
-    // Those that are there to run jobs: the master has a row as well.
+    // Only hosts that run jobs: the master has a row as well.
     void read_hosts(const std::string& text, const std::string& master) {
         std::set<std::string> names;
         for (const auto& line : lines_of(text)) {
@@ -215,7 +215,7 @@ std::map<std::string, std::string> parse_index(std::string_view text, std::strin
             continue;
         }
         if (column == 0 || column >= columns) continue;
-        // A host that is not there shows its state alone.
+        // A host that is away shows only its state.
         values[words[0]] = words.size() == columns ? words[column] : "";
     }
     return values;

@@ -33,7 +33,7 @@ public:
         if (index >= head.e_shnum) return {};
         return at<Elf64_Shdr>(head.e_shoff + index * sizeof(Elf64_Shdr));
     }
-    // Whether this text, with its end, stands there.
+    // Whether this text, with its end, is there.
     bool says(std::uint64_t offset, std::string_view text) const {
         return offset < bytes_.size() && bytes_.size() - offset > text.size() &&
                bytes_.substr(offset, text.size()) == text && bytes_[offset + text.size()] == '\0';

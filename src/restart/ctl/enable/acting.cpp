@@ -68,7 +68,7 @@ Plan plan_acting(const Facts& facts, const Wish& wish) {
     const bool observe = !wish.on;
     const auto& path = facts.railyard_conf;
     const auto text = facts.railyard_text.value_or("");
-    // A restartd that does not answer cannot be told to act; to have it only observe, the file is enough.
+    // A restartd that does not answer cannot be made to act; to make it only observe, the file is enough.
     const bool answers = facts.doctor.status.has_value();
     const bool runs_so = answers && facts.doctor.status->observe_only == observe;
     const bool written =

@@ -11,7 +11,7 @@
 
 namespace restart::enable {
 
-// The text of railyard.conf with that value, every other byte as it was. Errors (Code::unfit): it is written
+// The text of railyard.conf with that value, every other byte unchanged. Errors (Code::unfit): it is written
 // in a form in which it cannot be found.
 base::Expected<std::string> with_observe_only(const std::string& text, bool observe_only);
 

@@ -21,14 +21,14 @@ using base::Error;
 using base::Expected;
 
 constexpr base::Duration report_patience = 20s;
-constexpr base::Duration registration = 1min; // of nodes with a slurmctld that has started
+constexpr base::Duration registration = 1min; // of nodes with a restarted slurmctld
 
 class Order {
 public:
     Order(const Ask& ask, const Wish& wish, Facts facts, const Means& means, const Limits& limits)
         : ask_(ask), wish_(wish), facts_(std::move(facts)), means_(means), limits_(limits),
           plan_(make_plan(facts_, wish_)), jobs_(facts_.jobs) {
-        wish_.way = plan_.way; // once it is done another would be the usual one
+        wish_.way = plan_.way; // after the change the usual one would be another
     }
 
     Expected<bool> carry_out() {
@@ -124,7 +124,7 @@ private:
         return {};
     }
 
-    // Keeps what is to be changed; slurm.conf itself always, so that the time of the change is known later.
+    // Keeps copies of what is to be changed; always of slurm.conf, whose copy shows the time of the change.
     Expected<void> keep(const std::vector<FileChange>& changes, base::Time now) {
         std::vector<std::string> paths;
         if (!changes.empty()) paths.push_back(facts_.conf.front().path);
@@ -138,7 +138,7 @@ private:
         return {};
     }
 
-    // What restartd does not take up is taken back, so that its next start does not act unexpectedly.
+    // What restartd does not accept is reverted, so that its next start does not act unexpectedly.
     Expected<bool> change_acting() {
         if (auto done = keep_each(plan_.files, wish_.on ? "acting" : "observing"); !done)
             return std::move(done).error();
@@ -155,7 +155,7 @@ private:
                 take_back(change);
             return std::move(done).error();
         }
-        if (!done) // what asks it to do nothing stays
+        if (!done) // a setting that stops it from acting stays
             return std::move(done).error().within("railyard.conf is changed: restart restartd");
         means_.say(wish_.on ? "restartd acts" : "restartd observes only");
         return true;
@@ -210,28 +210,28 @@ private:
         return std::move(why).within("nothing has been changed");
     }
 
-    // With the site's program, or by a person who is told what to run.
+    // With the site's program, or by an administrator who is shown what to run.
     Expected<void> restart_hosts() {
         const auto names = answering();
         if (plan_.due("hosts.restart") == nullptr || names.empty()) return {};
         if (!configless(facts_))
             if (auto done = bring(names, plan_.shared); !done) return done;
         if (means_.reaches_hosts()) {
-            // A host that was missed by whatever copies would come back with the former file.
+            // A host that the copying missed would come back with the former file.
             if (auto done =
                     means_.run_on(names, check_host_words(facts_, plan_.way, wish_.on ? "on" : "off"));
                 !done)
                 return std::move(done).error().within("a host does not have the new slurm.conf");
             means_.say(fmt::format("restarting slurmd on {}", base::fold_hostlist(names)));
             if (auto done = means_.run_on(names, {"systemctl", "restart", wish_.node_unit}); !done)
-                means_.say(done.error().text); // which of them did not is seen now
+                means_.say(done.error().text); // which of them did not is checked now
         } else {
             means_.say(fmt::format(
                 "now run, on all hosts:\n    {}",
                 fmt::join(run_lines(wish_, names, {"systemctl", "restart", wish_.node_unit}), "\n    ")));
         }
         const auto restarted = wait_for_restarts(facts_, *plan_.changed, limits_.hosts, means_);
-        if (2 * restarted < names.size()) // fewer hosts are without jobs if the others go back
+        if (2 * restarted < names.size()) // fewer hosts are without jobs if the others are reverted
             return Error{Code::unavailable,
                          restarted == 0
                              ? std::string("no slurmd has restarted")
@@ -262,7 +262,7 @@ private:
         return {};
     }
 
-    // Nothing may be left as if it had been done: the former files, and slurmctld with them.
+    // Nothing may be left half done: restores the former files, and slurmctld with them.
     Expected<void> roll_back(std::vector<FileChange> changes, Error why) {
         if (changes.empty()) changes = changes_before();
         means_.say(why.text);
@@ -289,7 +289,7 @@ private:
             return std::move(why).within(
                 "slurmctld is stopped, and slurm.conf was changed by somebody else: there is "
                 "no former one to put back");
-        // They are the same again, and the change of that time is none.
+        // They are the same again, so the recorded change no longer counts.
         for (const auto& change : changes)
             forget_copy(change.path, to_string(plan_.way), *plan_.changed);
         if (auto done = start(); !done)
@@ -302,7 +302,7 @@ private:
         return std::move(why).within(fmt::format("slurmctld runs with the former slurm.conf again{}", hosts));
     }
 
-    // Those of a run before this one, by the copies that it kept.
+    // Those of an earlier run, by the copies that it kept.
     std::vector<FileChange> changes_before() const {
         std::vector<FileChange> changes;
         if (!facts_.changed) return changes;
@@ -313,7 +313,7 @@ private:
         return changes;
     }
 
-    // What is left on hosts once slurmctld runs as wished.
+    // What remains to be done on hosts once slurmctld runs as wanted.
     Expected<bool> settle_hosts() {
         facts_ = gather(ask_);
         for (const auto& seen : restarted_) // by a clock that is behind
@@ -351,7 +351,7 @@ private:
         return whole;
     }
 
-    // Drains them; those that are drained already stay as they are.
+    // Drains them; those already drained stay as they are.
     Expected<void> hold_back(const std::vector<std::string>& late) const {
         std::vector<std::string> names;
         for (const auto& host : facts_.hosts)
@@ -398,7 +398,7 @@ private:
     const Limits& limits_;
     Plan plan_;
     std::vector<Host> restarted_;   // all hosts, once slurmds were waited for
-    std::vector<std::string> jobs_; // that ran at first
+    std::vector<std::string> jobs_; // that ran initially
 };
 
 } // namespace

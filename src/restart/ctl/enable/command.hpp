@@ -1,4 +1,4 @@
-// `railctl enable` and `railctl disable` as they are typed.
+// `railctl enable` and `railctl disable` on the command line.
 #pragma once
 
 #include "base/cli.hpp"
@@ -11,14 +11,14 @@ namespace restart::enable {
 
 class Command {
 public:
-    // Adds both to the program's words, which must outlive it.
+    // Adds both to the commands of the program, which must outlive it.
     explicit Command(base::Cli& cli);
     ~Command();
     Command(const Command&) = delete;
     Command& operator=(const Command&) = delete;
 
     bool given() const;
-    // The exit status. Prints the plan, or with --apply what is done as it is done.
+    // The exit status. Prints the plan, or with --apply each step as it is done.
     base::Expected<int> run(const std::string& config, const std::string& url, bool json) const;
 
 private:

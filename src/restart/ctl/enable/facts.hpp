@@ -1,5 +1,5 @@
 // What `railctl enable` and `disable` have found out before they plan. Plain data: gather.hpp fills it,
-// plan.hpp judges it.
+// plan.hpp evaluates it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -12,10 +12,10 @@
 
 namespace restart::enable {
 
-// How slurmctld comes to choose nodes by the fabric.
+// How slurmctld is made to choose nodes by the fabric.
 enum class Way {
     select,   // SelectType=select/rail, before Slurm 24.05: all slurmds change with slurmctld
-    shadow,   // the same plugin under the stock one's name, by PluginDir: slurmctld alone changes
+    shadow,   // the same plugin under the stock one's name, by PluginDir: only slurmctld changes
     topology, // TopologyPlugin=topology/rail, since Slurm 24.05
 };
 
@@ -25,38 +25,38 @@ struct Host {
     std::uint16_t port = 6818;
     bool answers = false;            // its slurmd does
     std::optional<base::Time> since; // when that was started, by its clock
-    // As slurmctld has it; empty while that is away.
+    // As slurmctld reports it; empty while that is away.
     std::string version, state, reason;
-    std::optional<base::Time> registered; // the start of the slurmd that did so last
+    std::optional<base::Time> registered; // the start of the slurmd that last registered
 };
 
 struct Facts {
     doctor::Facts doctor;
-    std::string this_host; // as `hostname -s` has it
+    std::string this_host; // as printed by `hostname -s`
     bool root = false;
     std::string release; // of the commands here, "22.05.8"
 
     std::string conf_error;            // why slurm.conf could not be read; empty: it could
     std::vector<TextFile> conf;        // slurm.conf, then what it includes
-    std::string unsafe;                // who else could change these files; empty: nobody
+    std::string unsafe;                // who else could change these files; empty: no one
     std::optional<base::Time> changed; // by us, the last time that slurmds had to restart for it
-    std::optional<base::Time> written; // slurm.conf, by whomever
-    std::string plugstack;             // its path, also where it is not there
+    std::optional<base::Time> written; // slurm.conf, by anyone
+    std::string plugstack;             // its path, even if it does not exist
     std::optional<std::string> plugstack_text;
     std::vector<doctor::PlugstackLine> spank;
-    std::optional<std::string> topology_conf; // topology.conf beside slurm.conf
-    bool topology_yaml = false;               // whether that file stands there, too
+    std::optional<std::string> topology_conf; // topology.conf next to slurm.conf
+    bool topology_yaml = false;               // whether that file exists, too
 
     bool controller_up = false;              // slurmctld on this host answers
     std::vector<std::string> backups_up;     // hosts of other controllers that answer
-    std::string plugin_dir;                  // PluginDir, as slurm.conf or the build has it
+    std::string plugin_dir;                  // PluginDir, from slurm.conf or the build
     std::vector<doctor::PluginFile> plugins; // ours in it
     std::string shadow_dir;                  // where the plugin under the stock one's name is installed
-    std::string shadow_release;              // that it is for; empty: it is not there, or is no plugin
+    std::string shadow_release;              // that it is for; empty: it does not exist, or is not a plugin
 
-    std::string railyard_conf; // its path, also where it is not there
+    std::string railyard_conf; // its path, even if it does not exist
     std::optional<std::string> railyard_text;
-    std::string railyard_unsafe; // who else could change it; empty: nobody
+    std::string railyard_unsafe; // who else could change it; empty: no one
 
     std::vector<Host> hosts;
     std::vector<std::string> jobs; // that run

@@ -42,7 +42,7 @@ Expected<void> read_into(const fs::path& path, std::vector<fs::path> within, std
     auto text = base::read_file(real, largest);
     if (!text) return text.error();
     into.push_back({real.string(), *std::move(text)});
-    // Names are those of the directory in which slurm.conf was found, as Slurm takes them.
+    // Names are relative to the directory in which slurm.conf was found, as in Slurm.
     for (auto name : includes(std::string(into.back().text))) {
         if (const auto at = name.find("%c"); at != std::string::npos) name.replace(at, 2, cluster_name(into));
         const fs::path included(name);
@@ -69,7 +69,7 @@ struct Owned {
     mode_t mode = 0644;
 };
 
-// A new file of that name beside `path`, whole on the disk. `name` must not be there.
+// A new file of that name next to `path`, completely on disk. `name` must not exist.
 Expected<void> create(int folder, const fs::path& path, const std::string& name, std::string_view bytes,
                       const Owned& owned) {
     const base::UniqueFd file(
@@ -90,7 +90,7 @@ Expected<base::UniqueFd> open_folder(const fs::path& path) {
     return opened;
 }
 
-// The file as it is: its bytes and whose it is. Nothing when there is none.
+// The file as it is: its bytes and its owner. None if it does not exist.
 struct Present {
     std::string text;
     Owned owned;
@@ -113,7 +113,7 @@ Expected<std::optional<Present>> present(int folder, const fs::path& path) {
 bool others_may_write(const struct stat& info, std::optional<uid_t> owner, bool directory) {
     const bool trusted = info.st_uid == 0 || info.st_uid == ::geteuid() || info.st_uid == owner;
     if (!trusted) return true;
-    // In a sticky directory nobody exchanges what is another's.
+    // In a sticky directory no one can replace another user's files.
     return (info.st_mode & 022) != 0 && !(directory && (info.st_mode & S_ISVTX) != 0);
 }
 

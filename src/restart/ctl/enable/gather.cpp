@@ -21,8 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr base::Duration slurm_within =
-    60s; // a slurmctld that is away and its backup are each asked for some time
+constexpr base::Duration slurm_within = 60s; // a slurmctld that is away and its backup each take some time
 constexpr const char* usual_conf = "/etc/slurm/slurm.conf";
 constexpr const char* given_conf = "/run/slurm/conf/slurm.conf"; // by slurmctld, to a configless host
 constexpr base::Duration slurmd_within = 15s;
@@ -88,7 +87,7 @@ void read_railyard_conf(const Ask& ask, Facts& into) {
     if (const auto safe = only_ours(path, "root"); !safe) into.railyard_unsafe = safe.error().text;
 }
 
-// KEY=VALUE words of a line, as scontrol -o prints them; Reason= goes to the end.
+// KEY=VALUE words of a line, as printed by scontrol -o; Reason= extends to the end.
 std::string word(const std::string& line, const std::string& key) {
     const auto at = line.find(" " + key + "=");
     const auto begin = line.starts_with(key + "=") ? key.size() + 1
@@ -169,7 +168,7 @@ Facts gather(const Ask& ask) {
     if (!facts.conf.empty()) {
         ask_controllers(facts);
         ask_nodes(facts);
-        // What cannot be asked stays away.
+        // What cannot be asked counts as away.
         if (auto asked = ask_slurmds(facts.conf, facts.this_host, slurmd_within, facts.hosts); !asked)
             facts.conf_error = asked.error().text;
     }

@@ -18,7 +18,7 @@ using base::Expected;
 constexpr base::Duration service_patience = 3min; // slurmctld saves what it has before it ends
 constexpr base::Duration hosts_patience = 30min;
 constexpr base::Duration slurm_patience = 1min;
-constexpr std::size_t most_shown = 2000; // bytes of what a program said
+constexpr std::size_t most_shown = 2000; // bytes of a program's output
 
 std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());

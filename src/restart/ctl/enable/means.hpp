@@ -1,5 +1,5 @@
-// With what `--apply` acts: the service manager of this host, scontrol, and the site's programs that reach
-// hosts. No shell is between; a program that fails is told with what it said.
+// What `--apply` acts with: the service manager of this host, scontrol, and the site's programs that reach
+// hosts. Run without a shell; a failed program is reported with its output.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,10 +15,10 @@ class Means {
 public:
     struct Words {
         std::vector<std::string> service{"systemctl"};
-        std::vector<std::string> run_on_hosts, copy_to_hosts; // empty: a person does that
+        std::vector<std::string> run_on_hosts, copy_to_hosts; // empty: an administrator does that
         std::string unit = "slurmctld";
     };
-    // `say` tells whoever waits, a line each.
+    // `say` prints a line for the waiting user.
     Means(Words words, std::function<void(const std::string&)> say)
         : words_(std::move(words)), say_(std::move(say)) {}
 
@@ -27,7 +27,7 @@ public:
     base::Expected<void> stop_controller() const;
     base::Expected<void> start_controller() const;
     base::Expected<void> reload_restartd() const;
-    // Whether the service manager has given it up.
+    // Whether the service manager reports it as failed.
     bool controller_failed() const;
 
     bool reaches_hosts() const { return !words_.run_on_hosts.empty(); }
@@ -35,7 +35,7 @@ public:
     base::Expected<void> run_on(const std::vector<std::string>& hosts,
                                 std::vector<std::string> command) const;
     bool copies() const { return !words_.copy_to_hosts.empty(); }
-    // Brings files to hosts, where they are here: PROGRAM HOSTS FILE ...
+    // Copies files to the same paths on hosts: PROGRAM HOSTS FILE ...
     base::Expected<void> copy_to(const std::vector<std::string>& hosts,
                                  const std::vector<std::string>& files) const;
 

@@ -13,9 +13,9 @@ namespace restart::enable {
 namespace {
 
 constexpr int topology_since = 2405; // the release
-constexpr int yaml_since = 2505;     // topology.yaml, which takes the place of TopologyPlugin
+constexpr int yaml_since = 2505;     // topology.yaml, which replaces TopologyPlugin
 
-// Of the doctor's findings those with which placement is not to be switched on.
+// The doctor's findings with which placement must not be switched on.
 constexpr const char* grave[] = {"config.wrong", "munge.away", "plugin.broken", "plugin.release",
                                  "fabric.unreadable"};
 
@@ -106,7 +106,7 @@ private:
                 fmt::format("install {} here", package));
     }
 
-    // What slurmctld saved of jobs under select/rail has that plugin's number in it.
+    // Jobs' data that slurmctld saved under select/rail contains that plugin's number.
     void switching_off() {
         const auto have = switched(conf_, facts_.shadow_dir),
                    runs = switched(facts_.doctor.slurm, facts_.shadow_dir);

@@ -1,4 +1,4 @@
-// Why a plan cannot be carried out as things are: found before anything is touched. Pure.
+// Why a plan cannot be carried out in the present situation: found before anything is changed. Pure.
 #pragma once
 
 #include "restart/ctl/enable/facts.hpp"
@@ -11,10 +11,10 @@ namespace restart::enable {
 
 std::vector<Obstacle> find_obstacles(const Facts& facts, const Plan& plan);
 
-// Whether the plugins of this way would load here: what `railctl enable --check-host` says on every host.
+// Whether the plugins of this way would load here: what `railctl enable --check-host` reports on every host.
 std::vector<Obstacle> plugin_obstacles(const Facts& facts, Way way, bool head);
 
-// Hosts of slurm.conf's SlurmctldHost, the first of them first.
+// Hosts of slurm.conf's SlurmctldHost, in order.
 std::vector<std::string> controllers(const Facts& facts);
 // Those that are not this host.
 std::vector<std::string> other_controllers(const Facts& facts);

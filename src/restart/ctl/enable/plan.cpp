@@ -78,7 +78,7 @@ private:
         flags_change_ = true;
     }
 
-    // Lines of plugstack.conf itself; those of a file that it includes are told.
+    // Lines of plugstack.conf itself; those of a file that it includes are only reported.
     std::string without_flags(const std::string& text) {
         std::string kept;
         std::istringstream lines(text);
@@ -103,7 +103,7 @@ private:
         if (wish_.part == Part::flags) plan_.shared = {facts_.plugstack};
     }
 
-    // JobSubmitPlugins alone is no matter to slurmds.
+    // JobSubmitPlugins alone does not affect slurmds.
     bool select_stays() const {
         return facts_.controller_up && !plan_.settings.empty() &&
                switched(facts_.doctor.slurm, facts_.shadow_dir).select == wish_.on &&
@@ -112,7 +112,7 @@ private:
     }
 
     bool settings_done() const { return plan_.settings.empty(); }
-    // Whether the slurmctld that runs is as it is to be.
+    // Whether the running slurmctld is as wanted.
     bool runs_so() const {
         if (!facts_.controller_up) return false;
         const auto have = switched(facts_.doctor.slurm, facts_.shadow_dir);
@@ -199,7 +199,7 @@ private:
             run_lines(wish_, all_hosts(), {"systemctl", "restart", wish_.node_unit}));
     }
 
-    // Hosts whose slurmd does not know yet what this slurmctld says, once it says it.
+    // Hosts whose slurmd does not match this slurmctld yet, once it runs as wanted.
     void find_late(bool done) {
         plan_.changed = facts_.changed;
         if (!plan_.changed && settings_done() && !done) plan_.changed = facts_.written;

@@ -1,5 +1,5 @@
-// The safe order in which placement and flags are switched on and off: facts in, steps out. Pure. What is
-// done already is known by the facts, so that a plan which was left half done goes on where it stopped.
+// The safe order in which placement and flags are switched on and off: facts in, steps out. Pure. The facts
+// show what is done already, so an interrupted plan continues where it stopped.
 #pragma once
 
 #include "restart/ctl/enable/facts.hpp"
@@ -13,31 +13,31 @@
 namespace restart::enable {
 
 enum class Part {
-    placement, // what chooses nodes, what checks submissions, and when it is switched on the flags
+    placement, // what chooses nodes, what checks submissions, and when switched on the flags
     flags,     // spank_rail.so in plugstack.conf
-    acting,    // restartd does what it decides
+    acting,    // restartd carries out its decisions
 };
 
 struct Wish {
     bool on = true;
     Part part = Part::placement;
-    std::optional<Way> way; // nothing: the one of the release
-    // Words of programs that reach hosts; empty: a person does that.
+    std::optional<Way> way; // none: the one of the release
+    // Command lines of programs that reach hosts; empty: an administrator does that.
     std::string run_on_hosts, copy_to_hosts;
     std::string unit = "slurmctld", node_unit = "slurmd"; // of systemd
 };
 
-// Why it cannot be done as things are.
+// Why it cannot be done in the present situation.
 struct Obstacle {
-    std::string code; // a word for scripts
+    std::string code; // an identifier for scripts
     std::string text, fix;
-    bool of_apply = false; // to be done from here, now; a person may all the same read the plan
+    bool of_apply = false; // only prevents doing it from here, now; the plan can still be read
     bool operator==(const Obstacle&) const = default;
 };
 
 struct FileChange {
     std::string path;
-    std::optional<std::string> before; // nothing: it is not there
+    std::optional<std::string> before; // none: it does not exist
     std::string after;
     bool operator==(const FileChange&) const = default;
 };
@@ -46,11 +46,11 @@ enum class Where { head, backup, hosts };
 std::string_view to_string(Where where);
 
 struct Step {
-    std::string id; // "slurmctld.stop"; what apply.hpp goes by
+    std::string id; // "slurmctld.stop"; used by apply.hpp
     Where where = Where::head;
     bool done = false;
     std::string text;                  // a sentence without a full stop
-    std::vector<std::string> commands; // for a person; those on hosts stand as one line for each tool
+    std::vector<std::string> commands; // for an administrator; those for hosts are one line for each tool
     bool operator==(const Step&) const = default;
 };
 
@@ -64,10 +64,10 @@ struct Plan {
     std::vector<SettingChange> settings; // to be made
     std::vector<FileChange> files;       // that make them
     bool hosts_first = false;            // slurmds must have restarted before slurmctld starts
-    std::vector<std::string> shared;     // files that every host must have as the head has them
-    std::optional<base::Time> changed;   // what slurmds must be younger than; nothing: not changed yet
-    std::vector<std::string> late;       // hosts that run on with the former slurm.conf, or are away
-    std::vector<std::string> back;       // hosts that were late, and drained for it, and are so no more
+    std::vector<std::string> shared;     // files that must be the same on every host as on the head node
+    std::optional<base::Time> changed;   // slurmds must have started after this; none: not changed yet
+    std::vector<std::string> late;       // hosts that still run with the former slurm.conf, or are away
+    std::vector<std::string> back;       // hosts that were late, and drained for it, and no longer are
 
     bool nothing_to_do() const;
     const Step* due(std::string_view id) const;
@@ -85,14 +85,14 @@ std::vector<std::string> stale_hosts(const Facts& facts, base::Time changed);
 // These, and hosts that do not answer and have not registered since the change.
 std::vector<const Host*> late_hosts(const Facts& facts, base::Time changed);
 
-// Hosts whose slurmd runs with another SelectType than the one wished for, as their nodewatchd reports. Where
-// there is none yet, or it has not reported, nothing is known.
+// Hosts whose slurmd runs with another SelectType than the one wanted, as their nodewatchd reports. Without
+// one, or before it has reported, nothing is known.
 std::vector<std::string> hosts_with_other_plugins(const doctor::Facts& facts, bool on);
 
-// The command that looks at a host; `conf`: also whether its slurm.conf has placement on, or off.
+// The command that checks a host; `conf`: also whether its slurm.conf has placement on, or off.
 std::vector<std::string> check_host_words(const Facts& facts, Way way, std::string_view conf = {});
 
-// Why a host was drained by `railctl enable`, and by nobody else.
+// The reason of drains by `railctl enable`, and of no others.
 inline constexpr std::string_view drain_reason = "railctl enable: restart slurmd with the new slurm.conf";
 
 } // namespace restart::enable

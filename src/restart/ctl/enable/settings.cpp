@@ -30,8 +30,7 @@ Switched judge(const std::string& select, const std::string& topology, const std
             topology == "topology/rail", std::any_of(checks.begin(), checks.end(), is_ours)};
 }
 
-// The stock plugin that topology_rail stands before, by what topology.conf names: it stays the same without
-// us.
+// The stock plugin that topology_rail wraps, determined by topology.conf: it does not change without us.
 std::string stock_topology(const Facts& facts) {
     if (!facts.topology_conf) return "";
     const std::vector<TextFile> file{{"topology.conf", *facts.topology_conf}};

@@ -10,22 +10,22 @@
 
 namespace restart::enable {
 
-// What slurm.conf says of us.
+// Which of our settings are in slurm.conf.
 struct Switched {
     bool select = false, shadow = false, topology = false, submit = false;
     bool chooses() const { return select || shadow || topology; }
 };
 Switched switched(const SlurmText& conf, const std::string& shadow_dir);
-// The same of the slurmctld that runs, by `scontrol show config`.
+// The same for the running slurmctld, by `scontrol show config`.
 Switched switched(const std::map<std::string, std::string>& running, const std::string& shadow_dir);
 
-// Settings with the values that they should have; empty: the setting goes away.
+// Settings with the values that they should have; empty: the setting is removed.
 std::vector<std::pair<std::string, std::string>> wanted_settings(const Facts& facts, bool on, Way way);
 
 // The way of the release, or the one that is switched on.
 Way usual_way(const Facts& facts, bool on);
 
-// "22.05.8" as 2205; 0 when it is no release.
+// "22.05.8" as 2205; 0 if it is not a release.
 int release_number(const std::string& release);
 
 } // namespace restart::enable

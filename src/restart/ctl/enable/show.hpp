@@ -7,7 +7,7 @@
 
 namespace restart::enable {
 
-// What is in the way, the steps in their order with their commands, and notes.
+// Obstacles, the steps in order with their commands, and notes.
 std::string show(const Plan& plan);
 // {"v":1,"on","part","way","obstacles":[...],"steps":[...],"settings":[...],"notes":[...]}
 std::string to_json(const Plan& plan);

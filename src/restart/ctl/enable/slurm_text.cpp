@@ -23,14 +23,13 @@ bool of_key(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
 }
 
-// KEY=VALUE as it stands in a text: positions of the key's first byte, of the value's first and after its
-// last.
+// KEY=VALUE as written in a text: positions of the key's first byte, of the value's first and after its last.
 struct Assignment {
     std::string key, value;
     std::size_t begin, value_begin, end;
     std::size_t line;       // from 1
     bool first, alone;      // of its line; with nothing else on it but a comment
-    bool continued = false; // its value may go on in the next line
+    bool continued = false; // its value may continue on the next line
 };
 
 // One line: its bytes without comment and the backslash of a continuation.
@@ -61,7 +60,7 @@ Line line_at(std::string_view text, std::size_t begin) {
     return line;
 }
 
-// As Slurm's parser has it: KEY = VALUE or KEY="a value", several in a line.
+// As in Slurm's parser: KEY = VALUE or KEY="a value", several in a line.
 void assignments_in(std::string_view text, const Line& line, std::size_t number, bool starts,
                     std::vector<Assignment>& into) {
     const auto from = into.size();
@@ -78,7 +77,7 @@ void assignments_in(std::string_view text, const Line& line, std::size_t number,
             ++at;
         const auto key = text.substr(begin, at - begin);
         skip();
-        if (key.empty() || at == line.end || text[at] != '=') { // "Key+=", an Include or no setting at all
+        if (key.empty() || at == line.end || text[at] != '=') { // "Key+=", an Include or not a setting at all
             while (at < line.end && !blank(text[at]))
                 ++at;
             continue;
@@ -116,7 +115,7 @@ std::vector<Assignment> assignments(std::string_view text) {
     return found;
 }
 
-// Where a new line goes: before the first line of nodes or partitions, else at the end.
+// Where to add a line: before the first line of nodes or partitions, else at the end.
 std::size_t place_for_new(const std::string& text) {
     for (const auto& found : assignments(text)) {
         if (!found.first) continue;
@@ -135,7 +134,7 @@ void add_line(std::string& text, const std::string& line) {
     text.insert(at, (open ? "\n" : "") + line + "\n");
 }
 
-// The setting's whole line where it stands alone and has no comment.
+// The setting's whole line if it has nothing else and no comment.
 void erase(std::string& text, const Assignment& found) {
     auto begin = found.begin, end = found.end;
     if (found.alone) {
@@ -210,7 +209,7 @@ Expected<std::optional<SettingChange>> SlurmText::set(std::string_view key, cons
         erase(text, *at);
     else
         text.replace(at->value_begin, at->end - at->value_begin, value);
-    // Quotes and backslashes that have no end may make another text of it.
+    // Unterminated quotes and backslashes may change its meaning.
     if (others_in(text, key) != others_in(file->text, key) || value_in(text, key) != value)
         return Error{Code::unfit,
                      fmt::format("{}: {} cannot be changed without changing others: tidy up its line",

@@ -18,10 +18,10 @@ struct TextFile {
     bool operator==(const TextFile&) const = default;
 };
 
-// One setting that was changed, for people.
+// A changed setting, for display.
 struct SettingChange {
     std::string file, key;
-    std::string before, after; // empty: the setting was not there, is not there any more
+    std::string before, after; // empty: the setting did not exist, or no longer exists
     bool operator==(const SettingChange&) const = default;
 };
 
@@ -32,16 +32,15 @@ public:
 
     const std::vector<TextFile>& files() const { return files_; }
 
-    // The value that Slurm uses, the last one; nothing when no file sets it. Keys are compared without case,
-    // quotes are taken off.
+    // The value that Slurm uses, the last one; none when no file sets it. Keys are compared without case,
+    // quotes are removed.
     std::optional<std::string> value(std::string_view key) const;
-    // Every value of a key that may stand several times, such as SlurmctldHost, in their order.
+    // Every value of a key that may be repeated, such as SlurmctldHost, in order.
     std::vector<std::string> values(std::string_view key) const;
 
-    // Sets the value, or takes the setting away when `value` is empty. A setting that is not there gets a
-    // line of its own in slurm.conf, before the nodes. Nothing: it is so already. Errors (Code::unfit): the
-    // setting stands at several places, goes on in a second line, or its line is such a tangle that others
-    // would change with it.
+    // Sets the value, or removes the setting when `value` is empty. A new setting gets its own line in
+    // slurm.conf, before the nodes. None: no change needed. Errors (Code::unfit): the setting is at several
+    // places, continues on a second line, or its line is so complex that others would change with it.
     base::Expected<std::optional<SettingChange>> set(std::string_view key, const std::string& value);
 
 private:

@@ -70,7 +70,7 @@ Expected<void> add_hosts(const LineSettings& line, Host defaults, std::vector<Ho
     return {};
 }
 
-// What a client needs to reach one slurmd: that of the node which it takes itself for.
+// What a client needs to reach one slurmd: that of the node that it believes to run on.
 std::string client_conf(const SlurmText& conf, const std::string& this_host, const Host& host) {
     std::string text = fmt::format("ClusterName={}\nSlurmctldHost={}\nSlurmdPort={}\n"
                                    "NodeName={} NodeAddr={} Port={}\nPartitionName=one Nodes=ALL\n",
@@ -81,7 +81,7 @@ std::string client_conf(const SlurmText& conf, const std::string& this_host, con
     return text;
 }
 
-// A directory of ours with a file for each thread, gone with its owner.
+// A directory of ours with a file for each thread, removed with its owner.
 class Scratch {
 public:
     static Expected<Scratch> make() {

@@ -1,4 +1,4 @@
-// While slurmctld is stopped the order must go on to its end, whatever becomes of the terminal.
+// While slurmctld is stopped the plan must be completed, whatever happens to the terminal.
 #pragma once
 
 #include <array>
@@ -6,8 +6,8 @@
 
 namespace restart::enable {
 
-// As long as it lives a closed terminal (SIGHUP, SIGPIPE) is nothing to this process, and the first SIGINT or
-// SIGTERM only cuts short the waiting for people; the second ends it. One at a time.
+// While it exists this process ignores a closed terminal (SIGHUP, SIGPIPE), and the first SIGINT or SIGTERM
+// only cuts short waiting for people; the second ends it. One at a time.
 class Steadfast {
 public:
     Steadfast();
