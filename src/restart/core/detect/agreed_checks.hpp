@@ -30,7 +30,7 @@ struct AgreedCheck {
     std::size_t others = 0; // its products have other bits than GPUs of this many hosts (odd_bits.hpp)
 };
 
-// Whether it is newer than a week and than the host's last repair.
+// Whether it is no older than a week, nor than the host's last repair.
 bool still_counts(const HostState& host, const CheckReading& reading, base::Time now);
 
 // By host, in the order in which each check and component became known; hosts without any are left out.

@@ -15,7 +15,7 @@ double least_share(std::string_view check) {
 
 constexpr std::size_t least_hosts = 8, least_readings = 3;
 
-// The fraction of `than` that it reaches.
+// How good it is compared with `than`; 1: the same.
 double goodness(double value, double than, std::string_view unit) {
     const bool time = unit == "ms" || unit == "us" || unit == "s";
     if (value <= 0 || than <= 0) return 1;

@@ -7,7 +7,7 @@
 // the moment of the question at the earliest, so that late and repeated ones change nothing.
 //
 // A peer that does not reach the host also looks at a live one: a peer that reaches nothing has no view.
-// Peers share the management network with restartd, so together they never make a host lost. They can
+// Peers share the management network with restartd, so together they never declare a host lost. They can
 //  * keep it from being considered lost after an unanswered ping, if two of them reach it (a refused
 //    connection comes from a live kernel), and after an unanswered connection, if two were answered;
 //    one alone can for at most `witness_wait`, because it may lie;

@@ -41,8 +41,8 @@ std::optional<Shut> bound_on_drain(const State& state, const Policy& policy, bas
 std::optional<Shut> bound_on_down(const State& state, const Policy& policy, base::Time now,
                                   const HostState& host);
 
-// The first thing that a bound holds back is noted, followed by `what`; so is the end, when it has held
-// nothing back for ten minutes.
+// Notes the first action that a bound holds back, followed by `what`, and the end, when it has held nothing
+// back for ten minutes.
 void note_crossing(StepContext& ctx, const Shut& bound, std::string_view what);
 void end_crossings(StepContext& ctx);
 

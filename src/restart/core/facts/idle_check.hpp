@@ -27,7 +27,7 @@ struct IdleCheckPolicy {
 
 enum class IdleCheckStage {
     none,    // nothing under way
-    ordered, // its job is to be submitted
+    ordered, // its job will be submitted
     given,   // submitted, not read yet
     seen,    // the resource manager has the job
     ending,  // we are ending it

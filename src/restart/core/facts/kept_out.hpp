@@ -9,7 +9,7 @@ namespace restart {
 enum class Keeper {
     nobody, // it is in use, or the resource manager itself has set it down
     us,     // by the tag in the reason of its drain or down
-    others  // an administrator, another program, or the resource manager: neither undone nor overwritten
+    others  // an administrator, another program, or the resource manager's drain: not undone or overwritten
 };
 
 Keeper keeper_of(const RmNode& node);

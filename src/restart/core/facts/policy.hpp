@@ -26,7 +26,7 @@ struct Policy {
     base::Duration report_interval{1'000};
     base::Duration silent{3'000};
     base::Duration witness_wait{30'000};
-    base::Duration group_wait{600'000}; // hosts that fell silent together have one cause for this long
+    base::Duration group_wait{600'000}; // how long hosts silent together are attributed to one cause
     // Bounds on losses that the resource manager alone confirms, within the window.
     base::Duration lost_window{3'600'000};
     double max_lost_percent = 10;

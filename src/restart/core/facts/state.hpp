@@ -86,7 +86,7 @@ struct HostExemptions {
     // from an older release.
     std::optional<std::vector<std::string>> held_when_drained;
     std::vector<std::string> explained;        // an incident of a common cause accounts for them
-    std::map<std::string, base::Time> arrived; // when possible parts of a common cause came
+    std::map<std::string, base::Time> arrived; // arrival of possible parts of a common cause
                                                // (common_cause.hpp)
     bool operator==(const HostExemptions&) const = default;
 };
@@ -96,10 +96,8 @@ struct HostLiveness {
     HostLinks links;                              // in the fabric's last report; 0/0 when all are up
     std::optional<base::Time> links_told;         // when that came between two sweeps
     std::optional<base::Time> dark_since;         // since when all its links are down
-    std::optional<base::Time> unresponsive_since; // since when it is not responding to, or down in, the
-                                                  // resource manager
-    std::optional<base::Time> mute_since;         // since when it accepts connections and answers none
-                                                  // (HostAsked)
+    std::optional<base::Time> unresponsive_since; // since when the resource manager has it as silent or down
+    std::optional<base::Time> mute_since;         // since when its connections go unanswered (HostAsked)
     bool lost = false;                            // confirmed; until its agent reports again
     // The loss was confirmed by the resource manager only, which uses the same network as the reports.
     bool rm_confirmed_only = false;
@@ -124,7 +122,7 @@ struct HostHistory {
     bool operator==(const HostHistory&) const = default;
 };
 
-// Its way back into use (repair/).
+// Its repair (repair/).
 struct HostRepair {
     FaultClass fault = FaultClass::other; // of its last incident
     std::optional<Repair> repair;         // under way, or given up

@@ -1,7 +1,7 @@
-// The way back of a host that a fault put out of use. A repair is an incident of its own, which begins when
-// the fault's has ended: the host is drained by us and free of jobs. It climbs the ladder of the fault's
-// class (ladder.hpp) rung by rung, at most one at a time, until the host has been without a fault for a while
-// and is resumed, or is left to an operator.
+// Brings a host back that a fault put out of use. A repair is an incident of its own, which begins when the
+// fault's has ended: the host is drained by us and free of jobs. It climbs the ladder of the fault's class
+// (ladder.hpp) rung by rung, at most one at a time, until the host has been without a fault for a while and
+// is resumed, or is left to an operator.
 #pragma once
 
 #include "base/clock.hpp"

@@ -9,8 +9,8 @@
 namespace restart::straggle {
 namespace {
 
-// The weight of its reports. A process that does not answer RAS is not seen to be waited for; one that is
-// behind is seen at most twice a minute, between any two operations.
+// The weight of its reports. A process that does not answer RAS may not be the one that others wait for; one
+// that is behind is seen at most twice a minute, between any two operations.
 constexpr double silent_alone = 0.5;
 constexpr double agrees = 0.1, disagrees = 0.1;
 
