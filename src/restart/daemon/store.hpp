@@ -40,8 +40,8 @@ public:
     // There is something to write: now, or within `lazy`.
     void write_soon();
     void write_within(base::Duration lazy);
-    // Waits until what is to be written now was written or could not be, at most `longest`; not for what is
-    // to be written later, or tried again.
+    // Waits, at most `longest`, until what is due now was written or failed; not for what is due later, or
+    // retried.
     void settle(base::Duration longest);
 
     // May be read by any thread.

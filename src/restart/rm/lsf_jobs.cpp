@@ -209,7 +209,7 @@ std::vector<base::JobId> LsfJobs::unknown(base::Time now, base::Duration age, st
         if (!is_looked_into(known) || known.over) continue;
         const bool waits = known.job.phase == JobPhase::pending;
         const bool settling = known.gone && known.asked && now - *known.gone < settles_;
-        // Its user may change what is not understood at any moment.
+        // What is not understood may be changed by its user at any moment.
         const bool old = waits && known.asked && now - *known.asked > (known.unreadable ? age / 6 : age);
         if (!settling && (!known.asked || old))
             found.emplace_back(std::tuple(waits, known.details.has_value(), known.place), id);

@@ -87,8 +87,8 @@ base::Expected<void> LsfJobList::read_details(const LsfCommands& commands,
     return {};
 }
 
-// One of several no longer exists, which makes the command fail, or its name contains what looks like another
-// job: of one that is asked for alone the first answer is LSF's.
+// For when one of several no longer exists, which makes the command fail, or a name contains what looks like
+// another job: asked for one job alone, LSF gives its own answer first.
 void LsfJobList::read_alone(const LsfCommands& commands, base::JobId id,
                             std::map<base::JobId, LsfJobDetails>& details) {
     auto text = commands.run({"bjobs", "-UF", to_string(id)});

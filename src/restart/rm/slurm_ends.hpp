@@ -1,5 +1,5 @@
-// How jobs ended of which slurmctld no longer has a record, by Slurm's accounting (sacct). Only slurm_*.cpp
-// files and their tests include this.
+// How jobs ended that slurmctld no longer knows, by Slurm's accounting (sacct). Only slurm_*.cpp files and
+// their tests include this.
 #pragma once
 
 #include "base/clock.hpp"

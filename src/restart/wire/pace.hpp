@@ -60,7 +60,7 @@ enum class GpuWork {
     idle,     // no kernel
     waiting,  // a kernel with next to nothing to do, such as one that waits for other hosts
     working,  //
-    throttled // the same, while heat or a brake holds its clocks down
+    throttled // works, while heat or a brake holds its clocks down
 };
 std::string_view to_string(GpuWork work);
 

@@ -10,7 +10,7 @@
 
 namespace restart {
 
-// The way back of a host that a fault put out of use.
+// The repair of a host that a fault put out of use.
 struct ReturnStatus {
     std::string fault; // the class: "gpu_gone"
     std::string stage; // "waiting", "acting", "watching", "returning", "hands"
