@@ -5,6 +5,9 @@ nobase_dist_examples_DATA = \
 	%D%/deepspeed/ds_config.json \
 	%D%/deepspeed/job.sh \
 	%D%/deepspeed/train.py \
+	%D%/grafana/railyard-cluster.json \
+	%D%/grafana/railyard-fabric.json \
+	%D%/grafana/railyard-host.json \
 	%D%/megatron/job.sh \
 	%D%/megatron/railckpt_megatron.py \
 	%D%/mpi/job.sh \

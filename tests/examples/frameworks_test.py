@@ -263,14 +263,6 @@ class Files(unittest.TestCase):
             if path.is_file() and path.name != "local.mk" and "__pycache__" not in path.parts:
                 self.assertIn(f"%D%/{path.relative_to(EXAMPLES).as_posix()}", listed)
 
-    def test_prometheus_rules_fire(self):
-        """promtool's own unit tests of the alerts."""
-        if not shutil.which("promtool"):
-            self.skipTest("promtool is not installed (Debian: prometheus)")
-        for command in (["check", "config", EXAMPLES / "prometheus/prometheus.yml"], ["test", "rules", HERE / "alerts.yml"]):
-            done = subprocess.run(["promtool", *command], capture_output=True, text=True, cwd=HERE, check=False)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
 
 if __name__ == "__main__":
     unittest.main()

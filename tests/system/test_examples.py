@@ -151,6 +151,13 @@ def test_prometheus(cluster):
         wait_for(lambda: value('railyard_hosts{state="up"}') == [str(len(cluster.nodes))], 60, "its first scrape", log)
         wait_for(lambda: all(group["lastEvaluation"] > "2" for group in ask("rules").get("groups", [])), 30, "its rules", log)
         equal(firing(), set(), "alerts on a sound cluster")
+        # What a panel of the cluster's dashboard shows is there, but for what has not happened yet.
+        wait_for(lambda: value("railyard:hosts_up:ratio") == ["1"], 30, "what its rules record", log)
+        board = json.loads((SOURCE / "examples/grafana/railyard-cluster.json").read_text())
+        asked = {panel["title"]: target["expr"].replace("$__rate_interval", "30s") for panel in board["panels"] for target in panel.get("targets", [])}
+        shown = {title for title, query in asked.items() if value(query)}
+        equal(set(asked) - shown - {"Incidents an hour", "Actions an hour", "Jobs held back", "Bounds and pauses", "Hosts in repair", "Need a person",
+                                    "Time of an action", "Reports a second", "Faults in 1,000 host-days"}, set(), "panels without data")
         cluster.agents.stop(cluster.nodes[0], "nodewatchd")
         wait_for(lambda: "RailyardAgentsSilent" in firing(), 60, "the alert for a silent agent", log)
     finally:
