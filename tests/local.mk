@@ -52,6 +52,7 @@ include tests/unit/restart/lsf/local.mk
 include tests/unit/restart/core/local.mk
 include tests/unit/restart/ctl/local.mk
 include tests/unit/restart/daemon/local.mk
+include tests/unit/restart/web/local.mk
 include tests/golden/local.mk
 include tests/fuzz/local.mk
 include tests/doubles/local.mk

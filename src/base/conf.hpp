@@ -130,6 +130,12 @@ struct LsfConf {
     Duration start_within{};
 };
 
+// The web page (restart/web).
+struct WebConf {
+    bool serve{};
+    std::string files;
+};
+
 struct MungeConf {
     std::string socket;
 };
@@ -164,6 +170,7 @@ struct Conf {
     StragglerConf straggler;
     IdleChecksConf idle_checks;
     LsfConf lsf;
+    WebConf web;
     MungeConf munge;
     std::filesystem::path file; // that the values came from; empty for defaults
 

@@ -347,6 +347,11 @@ constexpr auto table = std::to_array<Key>({
      "LSF's commands are in this folder; empty: they are looked for on PATH."},
     {KEY(lsf, start_within), "", at_least("5s"), "\"1m\"",
      "A gang that LSF has not started on its hosts after this long is taken back and placed anew."},
+    {KEY(web, serve), "", any, "true",
+     "restartd serves a web page with the fabric, jobs and incidents where it listens; it shows what the "
+     "browser's host may read without a credential (restartd.open_reading)."},
+    {KEY(web, files), "", any, "\"\"",
+     "The files of the page are in this folder; empty: where they were installed."},
     {KEY(munge, socket), "", any, "\"\"",
      "munged is reached through this socket; empty means munge's own default."},
 });
@@ -381,6 +386,7 @@ static_assert(members<RepairConf>() == rows(ConfTable::repair));
 static_assert(members<StragglerConf>() == rows(ConfTable::straggler));
 static_assert(members<IdleChecksConf>() == rows(ConfTable::idle_checks));
 static_assert(members<LsfConf>() == rows(ConfTable::lsf));
+static_assert(members<WebConf>() == rows(ConfTable::web));
 static_assert(members<MungeConf>() == rows(ConfTable::munge));
 
 // What must not be below another is a duration, as that is (conf.cpp).

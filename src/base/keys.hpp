@@ -31,6 +31,7 @@ enum class ConfTable {
     straggler,
     idle_checks,
     lsf,
+    web,
     munge
 };
 

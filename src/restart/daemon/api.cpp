@@ -32,14 +32,15 @@ bool is_report(std::string_view path) {
 
 } // namespace
 
-Api::Api(Driver& driver, Metrics& metrics, Roles roles, MungeAuth auth, MetricsTokens tokens)
+Api::Api(Driver& driver, Metrics& metrics, Roles roles, MungeAuth auth, MetricsTokens tokens, PageFiles page)
     : driver_(driver), metrics_(metrics) {
-    reload(std::move(roles), std::move(auth), std::move(tokens));
+    reload(std::move(roles), std::move(auth), std::move(tokens), std::move(page));
 }
 
-void Api::reload(Roles roles, MungeAuth auth, MetricsTokens tokens) {
+void Api::reload(Roles roles, MungeAuth auth, MetricsTokens tokens, PageFiles page) {
     const std::lock_guard lock(mutex_);
-    access_ = std::make_shared<const Access>(Access{std::move(roles), std::move(auth), std::move(tokens)});
+    access_ = std::make_shared<const Access>(
+        Access{std::move(roles), std::move(auth), std::move(tokens), std::move(page)});
 }
 
 std::shared_ptr<const Api::Access> Api::access() {
@@ -83,6 +84,7 @@ const Api::Route* Api::route_of(std::string_view path) {
         {"/v1/signals", "GET", Who::by_rule, Wish::explain_host, Lane::reading, &Api::signals},
         {"/v1/checks", "GET", Who::by_rule, Wish::explain_host, Lane::reading, &Api::checks},
         {"/v1/top", "GET", Who::by_rule, Wish::rates, Lane::reading, &Api::top},
+        {"/v1/map", "GET", Who::by_rule, Wish::explain_host, Lane::reading, &Api::map},
         {"/metrics", "GET", Who::by_rule, Wish::metrics, Lane::health, &Api::metrics_page},
         {"/healthz", "GET", Who::anyone, Wish::status, Lane::health, &Api::health}};
     const auto* found = std::find_if(std::begin(routes), std::end(routes),
@@ -101,6 +103,9 @@ std::vector<unsigned> Api::workers() {
 
 Api::Answer Api::answer(const HttpRequest& request, const Access& access) {
     const auto* route = route_of(request.path);
+    // The page has nothing of the cluster in it: what it shows it asks for by the routes below.
+    if (const auto* file = access.page.find(request.path); file != nullptr && request.method == "GET")
+        return *file;
     if (route == nullptr)
         return Refusal{404, "not_found", fmt::format("there is no {}: see wire(7)", shortened(request.path))};
     if (route->method != request.method)
@@ -149,6 +154,11 @@ std::variant<Api::Asker, Api::Refusal> Api::by_rule(const HttpRequest& request, 
         who.name = base::user_name(*who.uid);
         who.named_operator = access.roles.is_operator(*who.uid, driver_.rm_owner());
     }
+    const bool by_place = who.open && !access.roles.open_reading && request.authorization.empty();
+    if (by_place && wish != Wish::metrics && !access.roles.is_own_name(request.host))
+        return Refusal{403, "forbidden",
+                       fmt::format("{} is not a name of restartd: use 127.0.0.1, or one of restartd.url",
+                                   shortened(request.host))};
     const auto hides = driver_.privacy();
     if (asks_accounting(wish, who, hides))
         who.rm = driver_.rm_user(*who.uid, who.name, wish == Wish::metrics ? watcher_patience : rm_patience);
@@ -273,6 +283,14 @@ Api::Answer Api::top(const HttpRequest&, const Asker& asker) {
     const auto shown = driver_.look(
         [&](const State& state, const DriverStatus& status) { return top_of(state, status, asker.view); });
     return json_text(shown.to_json());
+}
+
+Api::Answer Api::map(const HttpRequest&, const Asker&) {
+    const auto map = driver_.fabric_map();
+    if (map == nullptr)
+        return Refusal{404, "not_found",
+                       "no fabric file has been read (placement.fabric): railtopo discover makes one"};
+    return json_text(*map);
 }
 
 Api::Answer Api::metrics_page(const HttpRequest&, const Asker&) {

@@ -14,6 +14,7 @@
 #include "restart/daemon/roles.hpp"
 #include "restart/daemon/seats.hpp"
 #include "restart/daemon/signal_book.hpp"
+#include "restart/web/page_files.hpp"
 #include "restart/wire/http.hpp"
 #include "restart/wire/munge_auth.hpp"
 
@@ -29,7 +30,8 @@ namespace restart {
 
 class Api {
 public:
-    Api(Driver& driver, Metrics& metrics, Roles roles, MungeAuth auth, MetricsTokens tokens = {});
+    Api(Driver& driver, Metrics& metrics, Roles roles, MungeAuth auth, MetricsTokens tokens = {},
+        PageFiles page = {});
 
     // Thread-safe; blocks while munged and the journal are asked.
     HttpResponse handle(const HttpRequest& request);
@@ -42,13 +44,14 @@ public:
     // A request refused before it was complete (http_server.hpp).
     void refused(std::string_view reason);
 
-    void reload(Roles roles, MungeAuth auth, MetricsTokens tokens = {});
+    void reload(Roles roles, MungeAuth auth, MetricsTokens tokens = {}, PageFiles page = {});
 
 private:
     struct Access {
         Roles roles;
         MungeAuth auth;
         MetricsTokens tokens;
+        PageFiles page;
     };
     struct Refusal {
         unsigned status;
@@ -91,6 +94,7 @@ private:
     Answer history(const HttpRequest& request, const Asker& asker);
     Answer rates(const HttpRequest& request, const Asker& asker);
     Answer top(const HttpRequest& request, const Asker& asker);
+    Answer map(const HttpRequest& request, const Asker& asker);
     Answer metrics_page(const HttpRequest& request, const Asker& asker);
     Answer health(const HttpRequest& request, const Asker& asker);
 

@@ -145,6 +145,8 @@ public:
     bool refresh(base::Duration patience);
     // The fabric as last read, for placement; null until it was.
     std::shared_ptr<const sched::Placing> placing();
+    // The body of GET /v1/map; null until the fabric file was read.
+    std::shared_ptr<const std::string> fabric_map();
     // The queue, no older than the request; shared, with pauses, in the same way. Errors: Code::unavailable
     // when the resource manager does not answer within `patience`.
     base::Expected<std::shared_ptr<const RmQueue>> queue(base::Duration patience);
@@ -254,6 +256,7 @@ private:
     std::uint64_t files_looks_ = 0;
     std::optional<Steady> files_began_; // the look under way
     std::shared_ptr<const sched::Placing> placing_;
+    std::shared_ptr<const std::string> map_; // of the same file
     std::optional<SpareStatus> spares_;
 
     std::timed_mutex queue_mutex_; // protects what follows; held while the queue is read

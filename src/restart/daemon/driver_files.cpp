@@ -120,6 +120,11 @@ std::shared_ptr<const sched::Placing> Driver::placing() {
     return placing_;
 }
 
+std::shared_ptr<const std::string> Driver::fabric_map() {
+    const std::lock_guard lock(mutex_);
+    return map_;
+}
+
 // Units follow the fabric file; a file that cannot be read leaves the old ones.
 void Driver::load_fabric() {
     DriverOptions options;
@@ -140,6 +145,7 @@ void Driver::load_fabric() {
     }
     fabric_error_.clear();
     placing_ = std::move((*loaded)->placing);
+    map_ = std::move((*loaded)->map);
     apply((*loaded)->places);
 }
 

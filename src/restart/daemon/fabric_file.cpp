@@ -1,6 +1,7 @@
 #include "restart/daemon/fabric_file.hpp"
 
 #include "base/log.hpp"
+#include "restart/web/fabric_map.hpp"
 #include "topo/end_names.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/names.hpp"
@@ -74,6 +75,7 @@ base::Expected<std::optional<FabricFile::Loaded>> FabricFile::look(const std::fi
     }
     add_switches(*fabric, loaded.places);
     base::log::info("{}: {} hosts in {} units", path.string(), fabric->hosts.size(), fabric->units.size());
+    loaded.map = std::make_shared<const std::string>(fabric_map(*fabric));
     const auto floor = spares(static_cast<std::uint32_t>(fabric->hosts.size()));
     loaded.placing = std::make_shared<const sched::Placing>(*std::move(fabric), floor);
     return std::optional<Loaded>(std::move(loaded));

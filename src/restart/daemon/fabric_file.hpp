@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace restart {
 
@@ -19,6 +20,7 @@ public:
     struct Loaded {
         FabricLoaded places;
         std::shared_ptr<const sched::Placing> placing;
+        std::shared_ptr<const std::string> map; // for the web page (web/fabric_map.hpp)
     };
     // How many hosts to keep free for restarts, out of this number (sched/ask/spare_floor.hpp).
     using Spares = std::function<std::uint32_t(std::uint32_t hosts)>;

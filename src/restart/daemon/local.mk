@@ -36,7 +36,7 @@ libry_daemon_la_SOURCES = \
 	%D%/why_writer.cpp %D%/why_writer.hpp
 libry_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 libry_daemon_la_LIBADD = $(SQLITE_LIBS)
-below_restartd = $(http_libs) $(restart_core_libs) $(explain_libs) $(dispatch_libs) $(lsf_libs) $(slurm_libs)
+below_restartd = $(web_libs) $(http_libs) $(restart_core_libs) $(explain_libs) $(dispatch_libs) $(lsf_libs) $(slurm_libs)
 restartd_libs = libry_daemon.la libry_rm.la $(below_restartd)
 
 sbin_PROGRAMS += restartd

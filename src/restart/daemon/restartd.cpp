@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/units.hpp"
 #include "base/user.hpp"
+#include "railyard_paths.h"
 #include "restart/daemon/api.hpp"
 #include "restart/daemon/driver.hpp"
 #include "restart/daemon/front.hpp"
@@ -17,6 +18,7 @@
 #include "restart/daemon/why_writer.hpp"
 #include "restart/rm/lsf_rm.hpp"
 #include "restart/rm/slurm_rm.hpp"
+#include "restart/web/page_files.hpp"
 #include "restart/wire/http_server.hpp"
 #include "restart/wire/slurm_user.hpp"
 
@@ -174,6 +176,15 @@ base::Expected<Journal> take_over(LockHeld& held, LeaseKeeper& keeper, const std
     return journal;
 }
 
+// A page that is not there stops nothing else.
+PageFiles page_of(const base::Conf& conf) {
+    if (!conf.web.serve) return {};
+    auto page = PageFiles::read(conf.web.files.empty() ? PKGDATADIR "/web" : conf.web.files);
+    if (page) return *std::move(page);
+    log::warning("[web] files: {}: no web page is served", page.error().text);
+    return {};
+}
+
 // Everything that exists only while this restartd is the primary.
 class Primary {
 public:
@@ -198,7 +209,7 @@ public:
         auto tokens = MetricsTokens::read(fresh.restartd.metrics_token);
         if (!tokens) return tokens.error();
         api_.reload(Roles::from(fresh.restartd), MungeAuth(fresh.munge.socket, fresh.restartd.user),
-                    *std::move(tokens));
+                    *std::move(tokens), page_of(fresh));
         driver_->reload(options(fresh, keeper_));
         return {};
     }
@@ -213,7 +224,7 @@ private:
             const LeaseKeeper& keeper)
         : keeper_(keeper), driver_(std::move(driver)),
           api_(*driver_, metrics, Roles::from(conf.restartd),
-               MungeAuth(conf.munge.socket, conf.restartd.user), std::move(tokens)) {}
+               MungeAuth(conf.munge.socket, conf.restartd.user), std::move(tokens), page_of(conf)) {}
 
     static DriverOptions options(const base::Conf& conf, const LeaseKeeper& keeper) {
         auto options = driver_options(conf);
@@ -385,7 +396,7 @@ int main(int argc, char** argv) {
     base::Daemon daemon(cli,
                         {Table::placement, Table::restartd, Table::agent, Table::node_loss, Table::checkpoint,
                          Table::learning, Table::restart, Table::repair, Table::straggler, Table::idle_checks,
-                         Table::topology, Table::lsf, Table::munge});
+                         Table::topology, Table::lsf, Table::web, Table::munge});
     bool verbose = false;
     cli->add_flag("--verbose", verbose, "Log what only developers need");
     ReplayAsked asked;

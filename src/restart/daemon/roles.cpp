@@ -1,9 +1,12 @@
 #include "restart/daemon/roles.hpp"
 
+#include "base/host_port.hpp"
 #include "base/user.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <grp.h>
+#include <strings.h>
 #include <sys/types.h>
 #include <vector>
 
@@ -40,8 +43,25 @@ bool contains(const auto& list, const auto& value) {
 } // namespace
 
 Roles Roles::from(const base::RestartdConf& conf) {
-    return {static_cast<std::uint32_t>(conf.agent_uid), conf.operators, conf.operator_groups,
-            conf.open_reading};
+    Roles roles{static_cast<std::uint32_t>(conf.agent_uid),
+                conf.operators,
+                conf.operator_groups,
+                conf.open_reading,
+                {}};
+    for (const auto& url : conf.url)
+        if (auto read = base::parse_url(url)) roles.names.push_back(std::move(read->host));
+    return roles;
+}
+
+bool Roles::is_own_name(std::string_view host) const {
+    const auto bracket = host.find(']');
+    const auto colon = host.find(':', bracket == std::string_view::npos ? 0 : bracket);
+    const std::string name(host.substr(0, colon));
+    if (name.find('.') == std::string::npos) return true; // "", "localhost", "head", "[::1]"
+    in_addr address{};
+    return ::inet_pton(AF_INET, name.c_str(), &address) == 1 ||
+           std::any_of(names.begin(), names.end(),
+                       [&](const std::string& own) { return ::strcasecmp(own.c_str(), name.c_str()) == 0; });
 }
 
 bool Roles::is_operator(std::uint32_t uid, std::optional<std::uint32_t> rm_owner) const {

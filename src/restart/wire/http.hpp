@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace restart {
 
@@ -37,6 +39,7 @@ struct HttpRequest {
     std::map<std::string, std::string> query; // percent-decoded; the last of equal names counts
     std::string body;
     std::string authorization;            // the header's value; empty when absent
+    std::string host;                     // likewise: by which name and port the other end asks
     std::string peer;                     // numeric address of the other end
     bool from_this_machine = false;       // through loopback or from one of its own addresses
     std::optional<Credential> credential; // decoded already, to admit a large body
@@ -48,6 +51,7 @@ struct HttpResponse {
     std::string body;
     std::string content_type = "application/json";
     std::string proof{}; // that the sender is the one the client asked (channel.hpp); empty: none
+    std::vector<std::pair<std::string, std::string>> headers{}; // further ones
 };
 
 // Splits a target into path and query. Errors (Code::input): it does not begin with '/', or an escape is not

@@ -130,6 +130,7 @@ private:
         keep_ = message.keep_alive();
         request_.method = message.method_string();
         request_.authorization = message[http::field::authorization];
+        request_.host = message[http::field::host];
         request_.peer = peer_;
         request_.from_this_machine = from_this_machine_;
         request_.channel = &channel_;
@@ -215,6 +216,8 @@ private:
         message.set(http::field::content_type, response.content_type);
         if (response.status == 401) message.set(http::field::www_authenticate, "MUNGE");
         if (!response.proof.empty()) message.set(proof_header, response.proof);
+        for (const auto& [name, value] : response.headers)
+            message.set(name, value);
         message.keep_alive(keep_);
         message.body() = std::move(response.body);
         message.prepare_payload();

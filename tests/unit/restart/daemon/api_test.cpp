@@ -4,6 +4,8 @@
 #include "restart/ctl/show_rates.hpp"
 #include "restart/wire/channel.hpp"
 
+#include <fstream>
+
 using namespace test;
 using Yard = ApiYard;
 
@@ -205,6 +207,48 @@ TEST_CASE("reading is open on this machine and asks who it is elsewhere") {
     roles.open_reading = true;
     yard.api->reload(roles, yard.auth);
     CHECK(yard.api->handle(Yard::make("GET", "/v1/status", "")).status == 200);
+}
+
+TEST_CASE("the page needs no credential, what it shows is asked for as ever") {
+    Yard yard;
+    const test::Folder page;
+    std::ofstream(page.path / "index.html") << "<p>page</p>";
+    yard.api->reload(restart::Roles(), yard.auth, {}, *restart::PageFiles::read(page.path));
+    const auto from_afar = [&](const char* method, const char* path) {
+        return yard.api->handle(Yard::make(method, path, ""));
+    };
+    CHECK(from_afar("GET", "/").status == 200);
+    CHECK(from_afar("GET", "/").body == "<p>page</p>");
+    CHECK(from_afar("POST", "/").status == 404);
+    CHECK(from_afar("GET", "/web/app.js").status == 404);
+    CHECK(from_afar("GET", "/v1/status").status == 401);
+    CHECK(from_afar("GET", "/v1/map").status == 401);
+    const auto map = yard.request("GET", "/v1/map");
+    CHECK(map.status == 404);
+    CHECK(map.body.find("no fabric file has been read") != std::string::npos);
+}
+
+TEST_CASE("what this machine may read is not given to a page that came by another's name") {
+    Yard yard;
+    restart::Roles roles;
+    roles.names = {"head.example.org"};
+    yard.api->reload(roles, yard.auth);
+    const auto status_by = [&](const char* host, const char* target = "/v1/status") {
+        auto request = Yard::make("GET", target, "");
+        request.from_this_machine = true;
+        request.host = host;
+        return yard.api->handle(request).status;
+    };
+    for (const char* host : {"", "127.0.0.1:8917", "10.0.0.1", "localhost:8917", "head", "[::1]:8917",
+                             "[::1]", "HEAD.example.org:8917"})
+        CHECK(status_by(host) == 200);
+    for (const char* host : {"evil.example.org:8917", "evil.example.org", "127.0.0.1.example.org:8917",
+                             "head.example.org.evil.org", "[::1]x.evil.org", "."})
+        CHECK(status_by(host) == 403);
+    CHECK(status_by("head.dns-suffix.org:8917", "/metrics") == 200); // a scraper's own name for it
+    roles.open_reading = true;
+    yard.api->reload(roles, yard.auth);
+    CHECK(status_by("evil.example.org:8917") == 200); // anyone reads from anywhere
 }
 
 TEST_CASE("roads that do not exist say so") {
