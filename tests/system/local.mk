@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	%D%/railcluster/idle_checks.py \
 	%D%/railcluster/jobs.py \
 	%D%/railcluster/lsf.py \
+	%D%/railcluster/page.py \
 	%D%/railcluster/plain.py \
 	%D%/railcluster/preflight.py \
 	%D%/railcluster/process.py \
@@ -108,6 +109,7 @@ EXTRA_DIST += \
 	%D%/test_soak.py \
 	%D%/test_stragglers.py \
 	%D%/test_ucx.py \
+	%D%/test_web.py \
 	%D%/test_watch.py \
 	%D%/test_wishes.py
 

@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from railcluster import build, lsf, shell  # noqa: E402
+from railcluster import build, lsf, page, shell  # noqa: E402
 from railcluster.cluster import Cluster, Options  # noqa: E402
 from railcluster.jobs import heat2d  # noqa: E402
 from railcluster.process import Timeout, leave_on_sigterm, tail  # noqa: E402
@@ -148,6 +148,7 @@ def main():
             record.write_text(f"{cluster.root}\n")
             print(f"\nThe cluster stays up; `./quickstart --down` ends it. To play in it:\n    . {shell.write(cluster)}")
             print("    power-off n005; power-on n005; power-brake n006 3 on; cable n007 down; on n008 ps ax; rails lay; slow-rail n010 1")
+            print(f"Its fabric, jobs and incidents in a browser on this machine:\n    {page.serve(cluster)}")
             cluster = None
         return 0 if good else 1
     except KeyboardInterrupt:

@@ -18,6 +18,7 @@ import gen_sysfs  # noqa: E402
 PLUGINS = ("spank_rail.so", "select_rail.so", "topology_rail.so", "job_submit_rail.so")
 PROGRAMS = ("restartd", "railctl", "nodewatchd", "fabricwatchd", "tests/doubles/libnvidia-ml.so.1")
 PORT = 8917
+PAGE = SOURCE / "src/restart/web/page"
 
 LINK_GBPS = 400
 SOUND_GPUS = "count=8\n"
@@ -82,6 +83,7 @@ class Agents:
             **({"restartd.user": '"root"'} if options.slurm_user == "root" else {}),
             "restartd.journal": f'"{cluster.root}/state/journal.db"',
             "munge.socket": f'"{cluster.root}/munge/munge.sock"',
+            "web.files": f'"{PAGE}"',
             **(cluster.lsf.railyard() if cluster.lsf else {}),
             **SETTINGS, **options.railyard,
         }
