@@ -1,4 +1,4 @@
-// Where nodewatchd's sockets are, by its configuration.
+// The paths of nodewatchd's sockets, from its configuration.
 #pragma once
 
 #include "base/conf.hpp"
@@ -7,7 +7,7 @@
 
 namespace base {
 
-// Of its metrics: a name without a slash is beside the job socket. Empty: it has none.
+// The metrics socket. A name without a slash is in the job socket's directory. Empty: there is none.
 inline std::filesystem::path metrics_socket(const AgentConf& agent) {
     const std::filesystem::path socket = agent.metrics_socket;
     if (socket.empty() || socket.has_parent_path()) return socket;

@@ -11,8 +11,8 @@
 namespace base {
 namespace {
 
-// `parse` reads the bounds, `print` writes the value. A bound that cannot be read is a bug in keys.cpp and
-// aborts; a value that is not a number is outside of all bounds.
+// `parse` reads the bounds, `print` formats the value. Bounds that cannot be parsed are a bug in keys.cpp and
+// abort. NaN is outside all bounds.
 template <class T, class Parse, class Print>
 std::optional<std::string> reject_outside(const Bounds& bounds, T value, Parse parse, Print print) {
     const auto& [least, most] = std::pair(bounds.least, bounds.most);

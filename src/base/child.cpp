@@ -23,17 +23,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t longest_answer = std::size_t{64} << 20;
-constexpr std::size_t longest_line = 200; // of what is told in an error
+constexpr std::size_t longest_line = 200; // quoted in an error
 
 Error failed(std::string_view why, Code code = Code::unavailable) {
     return {code, std::string(why)};
 }
 
-// What a child gets beside its words.
+// What a child gets besides its arguments.
 struct Around {
-    std::vector<std::string> without; // beginnings of variables to leave out
+    std::vector<std::string> without; // prefixes of variables to leave out
     std::vector<std::string> with;    // variables to add
-    bool errors = false;              // standard error goes where the output does
+    bool errors = false;              // standard error is captured together with standard output
 };
 
 std::vector<char*> environment(Around& around) {
@@ -53,7 +53,7 @@ std::vector<char*> environment(Around& around) {
     return kept;
 }
 
-// What was read before an error stays in `text`.
+// After an error, `text` holds what was read so far.
 Expected<void> read_all(int fd, Clock::time_point deadline, std::string& text) {
     char block[65536];
     for (;;) {
@@ -71,7 +71,7 @@ Expected<void> read_all(int fd, Clock::time_point deadline, std::string& text) {
     }
 }
 
-// What a program that is waited for in vain says of it.
+// The last line that a program printed before it timed out.
 std::string last_line(std::string_view text) {
     text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
     return printable(text.substr(text.rfind('\n') + 1), longest_line);
@@ -122,7 +122,8 @@ Expected<pid_t> start_program(std::vector<std::string> words, const Start& how) 
         ::posix_spawn_file_actions_adddup2(&files, how.output, STDERR_FILENO);
     if (how.errors == Start::Errors::nowhere)
         ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    // What this process has open is not the child's: a listener that lives on in one keeps its port.
+    // The child must not inherit our descriptors: a listening socket that lives on in a child keeps its port
+    // in use.
     ::posix_spawn_file_actions_addclosefrom_np(&files, 3);
     sigset_t none, all;
     ::sigemptyset(&none);

@@ -1,5 +1,5 @@
-// Other programs: their start, and their output within a time. No shell is between: the words are a program's
-// arguments as they are.
+// Starting other programs, and reading their output with a time limit. No shell is involved: the words are
+// passed as arguments unchanged.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,29 +20,29 @@ struct Start {
     bool own_group = false;             // whether it leads a process group
 };
 
-// Starts the program, which is looked for on PATH unless it is named by its path, and returns its process,
-// which the caller waits for. It gets no input, nothing else that this process has open, and signals as in a
-// new process. posix_spawn and not fork: fork is unsafe in a process that has memory registered with an HCA.
-// Errors, without the program's name: Code::not_found: there is no such program; Code::unavailable: another
-// reason why it cannot be started.
+// Starts the program (searched on PATH unless given as a path) and returns its process ID; the caller must
+// wait for it. The child gets no input, none of our other open descriptors, and default signal handling.
+// posix_spawn rather than fork: fork is unsafe in a process that has memory registered with an HCA. Errors,
+// without the program's name: Code::not_found: there is no such program; Code::unavailable: it cannot be
+// started for another reason.
 Expected<pid_t> start_program(std::vector<std::string> words, const Start& how);
 
-// Runs the program as start_program() and returns what it printed on standard output. Its standard error goes
-// nowhere. Variables of the environment whose "NAME=VALUE" begins
-// with one of `without` are left out. Errors (Code::unavailable, "PROGRAM: …"): it cannot be started, has not
-// ended within `patience` (then it is killed), prints more than 64 MiB, or ended with another status than 0.
-// Code::not_found: there is no such program.
+// Runs the program as start_program() and returns what it printed on standard output. Its standard error is
+// discarded. Environment variables whose "NAME=VALUE" begins with one of `without` are left out. Errors
+// (Code::unavailable, "PROGRAM: …"): it cannot be started, has not ended within `patience` (it is then
+// killed), prints more than 64 MiB, or exits with a status other than 0. Code::not_found: there is no such
+// program.
 Expected<std::string> output_of(std::vector<std::string> words, Duration patience,
                                 const std::vector<std::string>& without = {});
 
 struct Ended {
-    int status = 0;     // it ended with; 128 and the number when a signal ended it
-    std::string output; // and errors, in their order
+    int status = 0;     // exit status; 128 plus the signal number when a signal ended it
+    std::string output; // standard output and errors, in order
 };
 
-// As output_of, for a program whose errors are to be shown and whose status says something. `with`: variables
-// of its environment, "NAME=VALUE", in place of those of the name. The error of one that has not ended within
-// `patience` ends with the last line that it printed.
+// Like output_of, for a program whose errors are to be shown and whose exit status matters. `with`:
+// environment variables, "NAME=VALUE", that replace those of the same name. If the program does not end
+// within `patience`, the error ends with the last line that it printed.
 Expected<Ended> run_to_end(std::vector<std::string> words, Duration patience,
                            const std::vector<std::string>& with = {});
 

@@ -1,4 +1,4 @@
-// Whose layout a directory of checkpoints has: --ckpt-kind, RAIL_CKPT_KIND, railckpt's --kind.
+// The layout of a checkpoint directory: --ckpt-kind, RAIL_CKPT_KIND, railckpt's --kind.
 #pragma once
 
 #include "base/expected.hpp"
@@ -8,12 +8,12 @@
 
 namespace base {
 
-// automatic: decided by what is there.
+// automatic: detected from the directory's contents.
 enum class CkptLayout { automatic, railckpt, megatron, deepspeed, dcp, nemo, lightning, orbax, glob };
 
 struct CkptKind {
     CkptLayout known = CkptLayout::automatic;
-    std::string pattern{}; // of glob, as fnmatch(3) has it: names in the directory
+    std::string pattern{}; // for glob, as in fnmatch(3): names in the directory
     bool operator==(const CkptKind&) const = default;
 };
 

@@ -121,7 +121,7 @@ Words::operator bool() const {
 }
 
 Expected<void> Words::parse(std::vector<std::string> words) {
-    std::reverse(words.begin(), words.end()); // as CLI11 wants them
+    std::reverse(words.begin(), words.end()); // the order that CLI11 expects
     try {
         app_->parse(words);
     } catch (const CLI::ParseError& wrong) {
@@ -134,14 +134,14 @@ Expected<void> Words::parse(std::vector<std::string> words) {
 
 namespace {
 
-// CLI11's help within the width of a terminal: what is longer goes on below its description.
+// CLI11's help wrapped to the width of a terminal: longer text continues below its description.
 std::string wrapped(const std::string& help) {
     constexpr std::size_t width = 80;
     std::string out;
     std::istringstream lines(help);
     for (std::string line; std::getline(lines, line);) {
         const auto first = std::min(line.find_first_not_of(' '), line.size());
-        // Two blanks stand between an option and its description.
+        // Two spaces separate an option from its description.
         const auto gap = line.find("  ", first);
         auto indent = gap == std::string::npos ? first : line.find_first_not_of(' ', gap);
         if (indent == std::string::npos || indent > width / 2) indent = first;
@@ -204,7 +204,7 @@ int finish_output(const Cli& cli, int status) {
     return status;
 }
 
-// What an option may be stored in: the one list to extend.
+// The types that an option may be stored in.
 template Option* Words::add_option(const std::string&, std::string&, const std::string&);
 template Option* Words::add_option(const std::string&, std::vector<std::string>&, const std::string&);
 template Option* Words::add_option(const std::string&, int&, const std::string&);

@@ -1,7 +1,7 @@
-// What every program's command line shares: --help, --version, exit statuses and the form of errors on
-// standard error: "railtopo: fabric.json:12: what is wrong: the way out".
+// What the command lines of all programs share: --help, --version, exit statuses and the form of errors on
+// standard error: "railtopo: fabric.json:12: problem: what to do".
 //
-// CLI11 reads it, and only cli.cpp sees CLI11: it costs each file that includes it ten seconds of compiling.
+// CLI11 parses it; only cli.cpp includes it: it adds ten seconds to a file's compile time.
 #pragma once
 
 #include "base/expected.hpp"
@@ -27,45 +27,45 @@ public:
     explicit Option(CLI::Option* option) : option_(option) {}
 
     Option* required();
-    Option* capture_default_str();                              // --help shows the value it has now
-    Option* type_name(const std::string& name);                 // as --help shows it
-    Option* range(int low, int high);                           // both included
+    Option* capture_default_str();              // --help shows its current value as the
+                                                // default
+    Option* type_name(const std::string& name); // shown by --help
+    Option* range(int low, int high);           // inclusive
     Option* range(std::size_t low, std::size_t high);
-    Option* one_of(std::initializer_list<const char*> allowed); // nothing but these
-    Option* repeatable(); // one value each time it is given
+    Option* one_of(std::initializer_list<const char*> allowed); // only these values
+    Option* repeatable();                                       // takes one value each time it is given
     Option* needs(Option* other);
     Option* excludes(Option* other);
 
-    explicit operator bool() const; // was it given? After parsing.
+    explicit operator bool() const; // true if it was given; valid after parsing
 
 private:
     CLI::Option* option_;
 };
 
-// The words of a command: options, flags and commands below it. What they are stored in must outlive the
+// A command's arguments: its options, flags and subcommands. The variables that store them must outlive
 // parsing.
 class Words {
 public:
-    Words(); // of no program: without --help
+    Words(); // without a program: no --help
     explicit Words(const std::string& about);
     ~Words();
 
-    // T is one of the types named at the end of cli.cpp; a list takes several values.
+    // T is one of the types listed at the end of cli.cpp; a list takes several values.
     template <class T> Option* add_option(const std::string& names, T& value, const std::string& about);
     Option* add_flag(const std::string& names, bool& value, const std::string& about);
-    // An option whose text `keep` gets (empty for one without a value); of several the last counts. A hidden
-    // one is not shown by --help.
+    // An option whose text is passed to `keep` (empty without a value); the last one counts. A hidden one is
+    // not shown by --help.
     void add_kept(const std::string& names, std::function<void(std::string)> keep, bool takes_value,
                   const std::string& about, bool hidden);
 
     Words* add_subcommand(const std::string& name, const std::string& about);
     void require_subcommand(int count);
-    void fallthrough(); // options of this command may stand behind the one below it
-    explicit operator bool() const; // was this command given? After parsing.
+    void fallthrough();             // options of this command may follow the subcommand
+    explicit operator bool() const; // true if this command was given; valid after parsing
 
-    // Words without a program's name, in their order. Error: Code::usage.
+    // Parses the words, in order, without a program name. Error: Code::usage.
     Expected<void> parse(std::vector<std::string> words);
-
 
 private:
     friend class Cli;
@@ -88,8 +88,8 @@ public:
     Words& words() { return words_; }
     Words* operator->() { return &words_; }
 
-    // Parses; true = go on. Otherwise `status` is the exit status: 0 after --help or --version, 2 after a
-    // message on wrong usage.
+    // Parses; true: continue. Otherwise `status` is the exit status: 0 after --help or --version, 2 after a
+    // message about wrong usage.
     bool parse(int argc, char** argv, int& status);
 
     const std::string& name() const { return name_; }
@@ -103,8 +103,8 @@ private:
     std::string name_;
 };
 
-// Ends a program whose standard output must have arrived: flushes it and returns `status`, or exit_usage
-// with a message when it could not be written (a full disk).
+// For a program whose standard output must arrive: flushes it and returns `status`, or exit_usage with a
+// message if it could not be written (a full disk).
 int finish_output(const Cli& cli, int status);
 
 } // namespace base

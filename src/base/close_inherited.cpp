@@ -7,7 +7,7 @@ namespace {
 
 void close_from_to(unsigned first, unsigned last) {
     if (first > last || ::close_range(first, last, 0) == 0) return;
-    // A kernel before 5.9.
+    // For kernels before 5.9.
     const auto end = static_cast<unsigned>(::getdtablesize());
     for (auto fd = first; fd <= last && fd < end; ++fd)
         ::close(static_cast<int>(fd));

@@ -1,10 +1,10 @@
-// What a child that goes on without exec() must not keep of its parent's.
+// Closing what a child that continues without exec() must not inherit from its parent.
 #pragma once
 
 namespace base {
 
-// Closes all descriptors but 0 to 2 and `kept`. Whoever reads a pipe of the parent's to its end (--ready-fd)
-// would else wait for the child, too.
+// Closes all descriptors except 0 to 2 and `kept`. Otherwise a reader of one of the parent's pipes
+// (--ready-fd) would also wait for the child.
 void close_inherited(int kept);
 
 } // namespace base

@@ -5,11 +5,11 @@
 #include "base/units.hpp"
 #include "railyard_paths.h"
 
-// toml++ asserts what bad text breaks ("[=]"), and then says what is wrong with it: the assertion must
-// neither end the program nor be taken for a promise. conf.cpp and toml.cpp need the same settings.
+// toml++ asserts on malformed text ("[=]") before it reports the error. This must not end the program, nor be
+// an assumption for the compiler. conf.cpp and toml.cpp need the same settings.
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_assert(true)
-// Without exceptions, or when it is given the file's name, it ends the process when memory runs out.
+// Without exceptions, or when given a file name, toml++ terminates the process when memory runs out.
 #define TOML_EXCEPTIONS 1
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -21,7 +21,7 @@
 
 namespace base {
 
-// Turns TOML nodes into checked values; knows the file's name for errors.
+// Turns TOML nodes into checked values; keeps the file's name for errors.
 class ConfReader {
 public:
     ConfReader(std::string_view file, Conf defaults, ConfTables needs)
@@ -44,7 +44,7 @@ public:
         return std::move(conf_);
     }
 
-    // Before any file: what all start from.
+    // The initial values, before any file is read.
     static Conf defaults(std::string_view text) {
         auto conf = ConfReader("the table of keys", Conf(Conf::Empty{}), {}).read(text);
         if (!conf) {
@@ -94,7 +94,7 @@ private:
         return *duration;
     }
 
-    // Into its member, unless it is out of bounds and nobody here needs it.
+    // Stores the value, unless it is out of bounds and its table is not needed.
     template <class T> Expected<void> fill(const Key& key, const toml::node& node, T* member) {
         auto read = value(key, node, member);
         if (!read) return std::move(read).error();
@@ -108,7 +108,7 @@ private:
     }
     Expected<void> fill(const Key& key, const toml::node& node, std::vector<std::string>* member) {
         const auto* array = node.as_array();
-        if (key.bounds.form == Bounds::Form::url) { // at least one, and one alone is a list, too
+        if (key.bounds.form == Bounds::Form::url) { // at least one; a single one is a list, too
             if (node.is_string()) {
                 std::string one;
                 if (auto done = fill(key, node, &one); !done) return done;
@@ -167,7 +167,7 @@ private:
         return {};
     }
 
-    // Two keys that must not cross: the line is that of the one that the file has.
+    // Two keys that must not cross. The error names the line of the key that is in the file.
     Expected<void> compare(const Key& key) {
         if (key.bounds.not_below.empty() || !needs_.has(key.in)) return {};
         const auto& other = *find_key(key.table, key.bounds.not_below);
@@ -187,7 +187,7 @@ private:
     std::string file_;
     Conf conf_;
     ConfTables needs_;
-    std::map<const Key*, std::uint32_t> lines_; // of the keys that the file has
+    std::map<const Key*, std::uint32_t> lines_; // of the keys that are in the file
 };
 
 namespace {
@@ -244,7 +244,7 @@ std::string Conf::print() const {
             return "[" + out + "]";
         }
     };
-    auto values = *this; // slots are for writing too
+    auto values = *this; // Slot is non-const
     std::string out, table;
     for (const auto& key : keys()) {
         if (key.table != table) out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", table = key.table);
@@ -259,7 +259,7 @@ std::string Conf::print() const {
 namespace {
 
 constexpr std::string_view usual_path = SYSCONFDIR "/railyard/railyard.conf";
-// Where others look, who were built with another prefix.
+// Where programs built with another prefix look.
 constexpr std::string_view other_paths[] = {"/etc/railyard/railyard.conf",
                                             "/usr/local/etc/railyard/railyard.conf",
                                             "/usr/etc/railyard/railyard.conf"};

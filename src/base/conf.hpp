@@ -1,5 +1,5 @@
-// railyard.conf(5): TOML, checked whole against the key table (keys.hpp) before anything is used, and then a
-// struct for each of its tables. What a member means, its default, unit and bounds stand in its key's row.
+// railyard.conf(5): TOML, checked completely against the key table (keys.hpp) before anything is used, then
+// stored in one struct for each table. A member's meaning, default, unit and bounds are in its key's row.
 #pragma once
 
 #include "base/clock.hpp"
@@ -58,8 +58,8 @@ struct AgentConf {
     bool nccl_ras{};
     Duration cut_off_after{};
 };
-// So long after cut_off_after a host that is cut off has ended its jobs' processes: its agent's last looks
-// around, and the end of what it ends. Until then no gang that ran there starts elsewhere.
+// Time after cut_off_after within which a host that is cut off has ended its jobs' processes: the agent's
+// last checks, and the time that killing takes. Until then no gang that ran there starts elsewhere.
 constexpr Duration cut_off_ends{5'000};
 
 struct FabricwatchdConf {
@@ -97,7 +97,7 @@ struct RestartConf {
     Duration horizon{}, requeue_time{}, restart_time{};
 };
 
-// How hosts that faults put out of use come back (restart/core/repair).
+// How hosts return to service after faults (restart/core/repair).
 struct RepairConf {
     std::uint64_t max_at_once{}, attempts{};
     Duration forget_after{}, relapse{}, clean_window{}, rung_limit{};
@@ -105,18 +105,18 @@ struct RepairConf {
     Duration program_limit{};
     std::string check_program;
     Duration check_limit{};
-    // The ladder of each class of faults.
+    // The repair ladder for each class of faults.
     std::vector<std::string> host_lost, gpu_broken, gpu_gone, gpu_stuck, gpu_error, gpu_slow, pcie, hca_gone,
         link, other;
 };
 
-// Which host holds a job back (restart/core/straggle).
+// Detection of the host that slows a job down (restart/core/straggle).
 struct StragglerConf {
     Duration every{};
     double least_percent{}, confidence{};
 };
 
-// Checks of hosts that no job uses (restart/core/facts/idle_check.hpp).
+// Checks of idle hosts (restart/core/facts/idle_check.hpp).
 struct IdleChecksConf {
     Duration every{};
     std::uint64_t level{}, max_at_once{};
@@ -140,7 +140,7 @@ struct MungeConf {
     std::string socket;
 };
 
-// Some of the tables; of none named all.
+// A subset of the tables; if none is named, all.
 class ConfTables {
 public:
     constexpr ConfTables(std::initializer_list<ConfTable> some) {
@@ -154,7 +154,8 @@ private:
     unsigned bits_ = 0;
 };
 
-// A checked configuration: every key has a value, its own or the default. Copy it, swap it whole at reload.
+// A checked configuration: every key has a value, its own or the default. It can be copied; reload replaces
+// all of it.
 struct Conf {
     PlacementConf placement;
     TopologyConf topology;
@@ -172,19 +173,19 @@ struct Conf {
     LsfConf lsf;
     WebConf web;
     MungeConf munge;
-    std::filesystem::path file; // that the values came from; empty for defaults
+    std::filesystem::path file; // the file that the values came from; empty for defaults
 
     // All defaults.
     Conf();
 
     // Errors (Code::input) say "FILE:LINE: …" for text that is not TOML, unknown tables and keys (with the
-    // known names), values of the wrong type, bad units, and values out of their bounds; Code::io when the
-    // file cannot be read. Bounds are checked in the tables that the caller `needs`; a value out of its
-    // bounds elsewhere is for those who need it to refuse, and the default stands in its place.
+    // known names), values of the wrong type, bad units, and values that are out of bounds; Code::io when the
+    // file cannot be read. Bounds are checked in the tables that the caller `needs`. In other tables it is
+    // replaced by the default; programs that need them reject it.
     static Expected<Conf> from_file(const std::filesystem::path& path, ConfTables needs = {});
     static Expected<Conf> from_text(std::string_view text, std::string_view file_name, ConfTables needs = {});
 
-    // Every key with its value and, as comments, its meaning: a file that from_text reads back.
+    // Every key with its value and, as comments, its meaning: a file that from_text can read.
     std::string print() const;
 
 private:
@@ -196,11 +197,11 @@ private:
 // The file to read: `option` if not empty, else $RAILYARD_CONF, else SYSCONFDIR/railyard/railyard.conf.
 std::filesystem::path conf_path(const std::string& option);
 
-// Reads it. The last may be absent (all defaults); a file that was named must exist.
+// Reads it. The default file may be absent (all defaults); a file that was named must exist.
 Expected<Conf> load_conf(const std::string& option, ConfTables needs = {});
 
-// A line for people: which file the values came from, or that there is none, and one that stands where a
-// program built for another prefix would look.
+// A line for the user: which file the values came from, or that there is none, and a file that exists where a
+// program built with another prefix would look.
 std::string source_of(const Conf& conf);
 
 } // namespace base

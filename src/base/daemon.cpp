@@ -18,13 +18,13 @@
 namespace base {
 namespace {
 
-// A connection for each agent or job, a dozen files for each HCA. What select() cannot hold does not matter:
-// nothing here uses it.
+// One connection for each agent or job, a dozen files for each HCA. The limit of select() does not matter: it
+// is not used here.
 void raise_descriptor_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 65536));
-    ::setrlimit(RLIMIT_NOFILE, &limit); // more is a wish
+    ::setrlimit(RLIMIT_NOFILE, &limit); // best effort
 }
 
 } // namespace
@@ -38,7 +38,7 @@ Daemon::Daemon(Cli& cli, ConfTables needs) : cli_(cli), needs_(needs) {
 
 std::optional<Conf> Daemon::configure(int& status, log::Level least) const {
     log::open(cli_.name(), least);
-    const bool whole = check_config_ || print_config_; // for the other daemons, too
+    const bool whole = check_config_ || print_config_; // check the other daemons' tables, too
     auto conf = load_conf(config_, whole ? ConfTables{} : needs_);
     if (!conf) {
         status = cli_.fail(conf.error());

@@ -1,10 +1,10 @@
-// What restartd, nodewatchd and fabricwatchd do alike as daemons: options, configuration, signals, reading
-// the configuration again, the limit on descriptors, and saying when they serve. main() reads:
+// What restartd, nodewatchd and fabricwatchd have in common as daemons: options, configuration, signals,
+// reloading the configuration, the descriptor limit, and readiness. main() reads:
 //
-//     Cli cli(…); Daemon daemon(cli, {…}); options of its own, cli.parse()
-//     auto conf = daemon.configure(status);  without one the program is over
-//     daemon.begin();                        before any thread is made
-//     …                                      everything that can fail at the start
+//     Cli cli(…); Daemon daemon(cli, {…}); its own options, cli.parse()
+//     auto conf = daemon.configure(status);  exit if there is none
+//     daemon.begin();                        before any thread is created
+//     …                                      everything that can fail at startup
 //     daemon.serve(apply);
 //     while (daemon.wait(…)) …               until SIGTERM or SIGINT
 #pragma once
@@ -25,37 +25,37 @@ namespace base {
 class Daemon {
 public:
     // Adds --config, --ready-fd, --check-config and --print-config; `cli` must outlive this. `needs` are the
-    // tables that the daemon reads: a value out of its bounds in others does not keep it from serving.
+    // tables that the daemon reads: an out-of-bounds value in another table does not prevent startup.
     Daemon(Cli& cli, ConfTables needs);
     Daemon(const Daemon&) = delete;
     Daemon& operator=(const Daemon&) = delete;
 
-    // Before configure(): what --check-config checks beside the configuration. Its error is printed.
+    // Call before configure(): what --check-config checks besides the configuration. An error is printed.
     using Check = std::function<Expected<void>(const Conf& conf)>;
     void check_also(Check check) { check_also_ = std::move(check); }
 
-    // After the options are parsed: opens the log, with lines from level `least` on, and reads the
-    // configuration. Nothing when the program is to exit with `status`: an error, which is printed, or all is
-    // done that --check-config and --print-config ask.
+    // After the options are parsed: opens the log, which writes lines from level `least` on, and reads the
+    // configuration. Returns nothing when the program is to exit with `status`: after an error, which is
+    // printed, or when --check-config or --print-config is done.
     std::optional<Conf> configure(int& status, log::Level least = log::Level::info) const;
 
-    // Lets many connections and files be open (65,536, or what the hard limit allows), takes SIGTERM, SIGINT
-    // and SIGHUP from this thread and those it will make, and ignores SIGPIPE. Error: the system's.
+    // Raises the limit on open files (to 65,536, or the hard limit if lower), blocks SIGTERM, SIGINT and
+    // SIGHUP in this thread and all that it creates later, and ignores SIGPIPE. Error: the system's.
     Expected<void> begin();
 
-    // What the daemon does with a configuration read again: all of it, or an error and nothing.
+    // Applies a reloaded configuration: either completely, or not at all with an error.
     using Apply = std::function<Expected<void>(const Conf& fresh)>;
 
-    // From now on it serves, and says so: to --ready-fd, whose error is returned, and to systemd. `apply` is
+    // Reports that the daemon is ready: to --ready-fd, whose error is returned, and to systemd. `apply` is
     // called by wait().
     Expected<void> serve(Apply apply);
 
-    // Waits, at most so long, for a signal or until the descriptor `other` can be read; returns early now and
-    // then. At SIGHUP the configuration is read again: one with an error, or that `apply` refuses, is logged
-    // and the old one stands. False at SIGTERM and SIGINT, once: the daemon is to stop.
+    // Waits for a signal or until the descriptor `other` is readable, at most `longest`; may return early. On
+    // SIGHUP the configuration is reloaded: if it has an error, or `apply` rejects it, this is logged and the
+    // old one remains. Returns false, once, on SIGTERM or SIGINT: the daemon must stop.
     bool wait(Duration longest, int other = -1) const;
 
-    // Readable while a signal waits to be taken by wait().
+    // Readable while a signal is pending for wait().
     int signals() const { return signals_.get(); }
 
 private:

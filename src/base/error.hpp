@@ -1,7 +1,7 @@
-// An error: what kind it is, and one sentence a person can act on.
+// An error: its kind, and one sentence that the user can act on.
 //
-// Text names the thing, the place (file:line, field, host) and the way out. Each layer may put its own
-// context in front with within(): "railtopo: fabric.json: hosts[3].name: …".
+// The text names the object, the place (file:line, field, host) and what to do. Each layer may prepend its
+// own context with within(): "railtopo: fabric.json: hosts[3].name: …".
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 namespace base {
 
 enum class Code {
-    usage,       // the caller asked for something that makes no sense (exit 2)
+    usage,       // the caller's request makes no sense (exit 2)
     input,       // a file or message cannot be read or understood (exit 2)
-    not_found,   // a named thing does not exist
-    unfit,       // the request is sound but cannot be met (exit 1)
+    not_found,   // a named object does not exist
+    unfit,       // the request is valid but cannot be met (exit 1)
     denied,      // not allowed
-    unavailable, // a peer (slurmctld, restartd, munged …) does not answer; may be tried again
-    io,          // the operating system refused
-    internal     // a bug of ours
+    unavailable, // a peer (slurmctld, restartd, munged …) does not answer; may be retried
+    io,          // the operating system reported an error
+    internal     // a bug in Railyard
 };
 
 struct Error {

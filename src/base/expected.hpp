@@ -1,7 +1,7 @@
 // Expected<T>: a value or an Error; the return type of everything that can fail.
 //
-// A small subset of C++23's std::expected with the error type fixed. Reading the wrong side is a bug and
-// aborts. Exceptions are left to the libraries we call and end where they are called.
+// A small subset of C++23's std::expected with the error type fixed. Accessing the side that is not there is
+// a bug and aborts. Only third-party libraries throw exceptions; they are caught at the call.
 #pragma once
 
 #include "base/error.hpp"

@@ -1,5 +1,5 @@
-// Reads a document whose members must be there in plain lines: the first failure is kept, and returned once
-// at the end.
+// Reads a document with required members in straight-line code: the first error is kept and returned once at
+// the end.
 #pragma once
 
 #include "base/json.hpp"

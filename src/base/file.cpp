@@ -61,13 +61,13 @@ FileStamp stamp_of(const std::filesystem::path& path) {
 }
 
 Expected<void> write_file(const std::filesystem::path& path, std::string_view bytes, unsigned mode) {
-    // A symbolic link is followed, so that the file it names is replaced and the link stays.
+    // Symbolic links are followed: the target is replaced and the link remains.
     std::error_code ignored;
     auto target = std::filesystem::canonical(path, ignored);
     if (ignored) target = path;
     struct stat old {};
     if (::stat(target.c_str(), &old) == 0) {
-        if (!S_ISREG(old.st_mode)) { // a pipe or a terminal is written to, not replaced
+        if (!S_ISREG(old.st_mode)) { // a pipe or terminal is written to, not replaced
             UniqueFd fd(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
             if (!fd) return system_error(target.string(), errno);
             return write_all(fd.get(), bytes, target.string());

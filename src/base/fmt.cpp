@@ -1,5 +1,5 @@
-// fmt's own code, compiled here as src/format.cc of fmt does, so that nothing of ours needs the shared
-// library: plugins are loaded into programs of other Debian releases, which have another libfmt or none.
+// fmt's own code, compiled here like fmt's src/format.cc, so that none of our objects needs the shared
+// library: plugins are loaded into programs of other Debian releases, which have a different libfmt or none.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

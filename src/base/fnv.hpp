@@ -1,5 +1,5 @@
-// FNV-1a, 64 bits: a hash that is the same in every build, life and release, so that what it makes may be
-// kept in files and compared between hosts. It is no protection from anybody.
+// FNV-1a, 64 bits: a hash that is the same in every build, process and release, so its values may be stored
+// in files and compared between hosts. It gives no protection against attackers.
 // http://www.isthe.com/chongo/tech/comp/fnv/
 #pragma once
 
@@ -10,7 +10,7 @@ namespace base {
 
 class Fnv1a {
 public:
-    // One octet, or, against the algorithm's letter and for tables in memory only, one number as a whole.
+    // One octet. Passing a whole number at once deviates from the algorithm and is only for tables in memory.
     constexpr void add(std::uint32_t octet) { value_ = (value_ ^ octet) * 0x100000001b3; }
     constexpr void add(std::string_view text) {
         for (const char c : text)

@@ -1,4 +1,4 @@
-// Hosts by the name of what they share: "r7=n[001-032]".
+// A group of hosts, named after what they share: "r7=n[001-032]".
 #pragma once
 
 #include "base/expected.hpp"
@@ -14,7 +14,7 @@ struct HostGroup {
     std::vector<std::string> hosts;
 };
 
-// Errors (Code::input): no '=', an empty name or one with a blank, no host, and those of expand_hostlist().
+// Errors (Code::input): no '=', an empty name or one with a space, no host, and those of expand_hostlist().
 Expected<HostGroup> parse_group(std::string_view text);
 
 } // namespace base

@@ -3,8 +3,8 @@
 //   {"v": 1, "written": 1700000000.0, "hosts": {"n003": {"health": 0.6, "why": "mlx5_2:1 symbol errors"}},
 //    "spare_floor": 3, "spare_risk": 0.001, "saved": {"812": 1699999100}}
 //
-// Only hosts below 1 are named. What it says beside them is learned likewise. The writer writes it again at
-// least each `health_refresh`, so that what an ended daemon left behind is distinguished from a current one.
+// Only hosts below 1 are listed. The other members are learned, too. The writer rewrites the file at least
+// every `health_refresh`, so that a file left behind by a daemon that ended can be recognized.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,21 +21,21 @@
 namespace base {
 
 struct HostHealth {
-    float health = 1; // 0 (never take it) … 1 (sound)
+    float health = 1; // 0 (never use it) … 1 (healthy)
     std::string why;  // a phrase
     bool operator==(const HostHealth&) const = default;
 };
 
 using HealthMap = std::map<std::string, HostHealth, std::less<>>; // by host name
 
-// How many hosts to keep free for restarts, as was learned, for this [placement] spare_risk.
+// The learned number of hosts to keep free for restarts, for this [placement] spare_risk.
 struct SpareFloor {
     std::uint32_t hosts = 0;
     double risk = 0;
     bool operator==(const SpareFloor&) const = default;
 };
 
-// When running jobs have written their newest checkpoints, to the second, by the job's number.
+// When each running job wrote its newest checkpoint, to the second, by job number.
 using SavedMap = std::map<std::uint32_t, Time>;
 
 struct HealthFile {
@@ -48,7 +48,7 @@ struct HealthFile {
 inline constexpr Duration health_refresh = std::chrono::minutes(1);
 inline constexpr Duration health_lapses = std::chrono::minutes(10); // after `written`
 
-// [placement] health, or else health.json beside restartd's journal.
+// [placement] health, or by default health.json next to restartd's journal.
 std::filesystem::path health_path(const PlacementConf& placement, const RestartdConf& restartd);
 
 std::string print_health(const HealthFile& file);

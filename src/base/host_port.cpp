@@ -19,7 +19,7 @@ Expected<HostPort> parse_host_port(std::string_view whole, std::string_view text
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
         host = host.substr(1, host.size() - 2);
     } else if (host.find(':') != std::string_view::npos) {
-        return wrong(); // an IPv6 address needs its brackets
+        return wrong(); // an IPv6 address needs brackets
     }
     if (host.empty() || host.find_first_of("/@?# \t\r\n[]") != std::string_view::npos) return wrong();
     return HostPort{std::string(host), static_cast<std::uint16_t>(*port)};

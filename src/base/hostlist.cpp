@@ -11,7 +11,7 @@ namespace base {
 namespace {
 
 constexpr std::size_t most_names = std::size_t{1} << 20;
-constexpr std::size_t longest_name = 255; // of one that has brackets, its numbers aside
+constexpr std::size_t longest_name = 255; // of a name with brackets, not counting the numbers
 constexpr int most_pairs = 8;
 
 bool digit(char c) {
@@ -26,7 +26,7 @@ Error too_many(std::string_view text) {
     return bad(text, fmt::format("more than {} names", most_names));
 }
 
-// Adds each number of "001-003" or "7" in its width.
+// Adds each number of "001-003" or "7", keeping its width.
 Expected<void> expand_range(std::string_view text, std::string_view range,
                             std::vector<std::string>& numbers) {
     const auto dash = range.find('-');
@@ -56,7 +56,7 @@ std::size_t item_end(std::string_view text, std::size_t from) {
     return text.size();
 }
 
-// "001-003,7", what is between brackets.
+// "001-003,7": the content of a pair of brackets.
 Expected<std::vector<std::string>> expand_ranges(std::string_view text, std::string_view ranges) {
     std::vector<std::string> numbers;
     for (;;) {
@@ -69,7 +69,7 @@ Expected<std::vector<std::string>> expand_ranges(std::string_view text, std::str
 }
 
 // "rack[0-1]_blade[0-1]": every number of a bracket with every one of the next, the first changing last.
-// The bounds come before the work: a short text can stand for more than any machine holds.
+// Limits are checked first: a short text can expand to more than fits into memory.
 Expected<void> expand_item(std::string_view text, std::string_view item, std::vector<std::string>& names) {
     if (item.empty()) return bad(text, "an empty name");
     std::vector<std::string> made{""};
@@ -104,7 +104,7 @@ Expected<void> expand_item(std::string_view text, std::string_view item, std::ve
     return {};
 }
 
-// A name cut into prefix and trailing number; width 0 means no number.
+// A name split into prefix and trailing number; width 0 means no number.
 struct Numbered {
     std::string_view prefix;
     std::string_view digits;
@@ -120,7 +120,7 @@ Numbered split_number(std::string_view name) {
     return result;
 }
 
-// Does `b` follow `a` directly in a folded range?
+// Whether `b` directly follows `a` in a folded range.
 bool follows(const Numbered& a, const Numbered& b) {
     return !a.digits.empty() && !b.digits.empty() && a.prefix == b.prefix &&
            a.digits.size() == b.digits.size() && b.number == a.number + 1;
@@ -144,7 +144,7 @@ std::string fold_hostlist(const std::vector<std::string>& names) {
     std::string out;
     for (std::size_t i = 0; i < names.size();) {
         const auto first = split_number(names[i]);
-        // One bracket holds all ranges of neighbours that share prefix and width.
+        // One pair of brackets holds all ranges of neighbours with the same prefix and width.
         std::string ranges;
         std::size_t in_bracket = 0;
         auto j = i;
@@ -204,7 +204,7 @@ bool natural_less(std::string_view a, std::string_view b) {
         ++j;
     }
     if ((i == a.size()) != (j == b.size())) return i == a.size();
-    return a < b; // equal as numbers: "n01" before "n1"
+    return a < b; // numerically equal: "n01" before "n1"
 }
 
 std::string fold_sorted(std::vector<std::string> names) {

@@ -42,7 +42,7 @@ bool lock(int fd, int how) {
     return done == 0;
 }
 
-// Whether the open folder is still the one at `path`, and ours.
+// Whether the open folder is still the one at `path`, and owned by us.
 bool stands_at(int fd, const std::string& path) {
     struct stat held {};
     struct stat there {};
@@ -50,7 +50,7 @@ bool stands_at(int fd, const std::string& path) {
            held.st_ino == there.st_ino && held.st_uid == ::geteuid();
 }
 
-// Files only: no subfolder is created there.
+// Removes files only: no subfolders are created there.
 bool remove_unheld(int fd, const std::string& path) {
     if (!lock(fd, LOCK_EX | LOCK_NB) || !stands_at(fd, path)) return false;
     for (const auto& name : entries(path))
@@ -71,8 +71,8 @@ Expected<JobFolder> JobFolder::hold(const std::string& run, JobId job) {
     if (auto safe = private_folder(run); !safe) return std::move(safe).error();
     auto path = fmt::format("{}/job-{}", run, job.number());
     if (job.index() != 0) path += fmt::format("-{}", job.index());
-    // Whoever removes it holds the lock for a moment. Nobody is waited for: a step of a job does not begin
-    // meanwhile.
+    // A process that removes the folder holds the lock for a moment. Retrying is enough: no step of the job
+    // starts in the meantime.
     for (int tries = 0; tries < 100; ++tries) {
         if (auto safe = private_folder(path, 0711); !safe) return std::move(safe).error();
         auto fd = open_folder(path);

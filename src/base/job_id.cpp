@@ -5,7 +5,7 @@
 namespace base {
 namespace {
 
-// A plain decimal number from 1 without a sign or leading zeros, one form each.
+// A plain decimal number, at least 1, without a sign or leading zeros: one spelling for each.
 template <class N> std::optional<N> number_in(std::string_view text) {
     N number{};
     const auto* end = text.data() + text.size();

@@ -1,5 +1,5 @@
-// A job by the number its resource manager gives it: Slurm's 32 bits, or LSF's with, of an array's element,
-// its index. As text "12" and "12[3]"; a Slurm name such as "12_3" or "12+1" is none.
+// A job's number in its resource manager: Slurm's 32 bits, or LSF's with the index of an array element. As
+// text "12" and "12[3]"; Slurm's "12_3" or "12+1" are not accepted.
 #pragma once
 
 #include <compare>
@@ -15,14 +15,14 @@ namespace base {
 
 class JobId {
 public:
-    // What a member holds until it is filled in. It names no job and never stands for the absence of one,
-    // which is an empty std::optional.
+    // The value of a member until it is filled in. It names no job. It never means "no job": that is an empty
+    // std::optional.
     constexpr JobId() = default;
-    // `number` at least 1, at most `most`; `index` 0: no element of an array.
+    // `number`: at least 1, at most `most`; `index` 0: not an array element.
     template <std::unsigned_integral N>
     constexpr explicit JobId(N number, std::uint32_t index = 0) : number_(number), index_(index) {}
-    // A number that stands in the source.
-    consteval JobId(int number) : number_(static_cast<std::uint64_t>(number)) { // NOLINT: means what it says
+    // A number written in the source.
+    consteval JobId(int number) : number_(static_cast<std::uint64_t>(number)) { // NOLINT: implicit on purpose
         if (number <= 0) throw "a job's number is above 0";
     }
 
@@ -36,7 +36,7 @@ public:
 
     constexpr auto operator<=>(const JobId&) const = default;
     constexpr bool operator==(const JobId&) const = default;
-    // Whether it is just this number.
+    // Whether it is exactly this number.
     constexpr bool operator==(std::integral auto number) const {
         return index_ == 0 && std::cmp_equal(number_, number);
     }
@@ -46,7 +46,7 @@ private:
     std::uint32_t index_ = 0;
 };
 
-// Whether there is a job is not asked with 0.
+// Deleted: 0 does not mean "no job".
 bool operator==(const std::optional<JobId>& job, std::integral auto number) = delete;
 
 std::string to_string(JobId job);
@@ -55,7 +55,7 @@ std::string to_string(JobId job);
 
 template <> struct std::hash<base::JobId> {
     std::size_t operator()(const base::JobId& job) const noexcept {
-        // Indices in a row, numbers in a row: neither may fall onto the other.
+        // Both indices and numbers are consecutive: combinations must not collide.
         return std::hash<std::uint64_t>()(job.number() ^ (std::uint64_t{job.index()} << 40));
     }
 };

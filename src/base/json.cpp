@@ -71,8 +71,8 @@ void pretty(const json::value& value, std::string& out, std::size_t indent) {
     }
 }
 
-// Builds a value as Boost's own parser does, but for numbers: that one, before Boost 1.82, reads a tenth of
-// them not as they were written.
+// Builds a value like Boost's own parser, except for numbers: before Boost 1.82, it reads a tenth of them
+// inexactly.
 struct Builder {
     using Failed = json::error_code;
     static constexpr auto max_object_size = json::object::max_size();
@@ -81,7 +81,7 @@ struct Builder {
     static constexpr auto max_string_size = json::string::max_size();
 
     json::value_stack stack{};
-    std::string number{}; // what has come of it in parts
+    std::string number{}; // parts of a number received so far
 
     // NOLINTBEGIN(readability-convert-member-functions-to-static): the parser's names
     bool on_document_begin(Failed&) { return true; }
@@ -108,7 +108,7 @@ struct Builder {
     }
     bool on_double(double value, json::string_view rest, Failed&) {
         number.append(rest.data(), rest.size());
-        std::from_chars(number.data(), number.data() + number.size(), value); // what is out of range stays
+        std::from_chars(number.data(), number.data() + number.size(), value); // out of range: unchanged
         number.clear();
         return stack.push_double(value), true;
     }
@@ -129,8 +129,8 @@ bool is_object(std::string_view text) {
 Expected<json::value> parse_json(std::string_view text, std::size_t depth) {
     json::parse_options options;
     options.max_depth = depth;
-    // A large document is built in a few large blocks, which are freed together: there it is its hundred
-    // thousand small values that take the time.
+    // A large document is built in a few large blocks that are freed together: with its hundred thousand
+    // small values, allocation would take most of the time.
     constexpr std::size_t large = 1U << 18U;
     const auto storage = text.size() < large
                              ? json::storage_ptr()
@@ -141,7 +141,7 @@ Expected<json::value> parse_json(std::string_view text, std::size_t depth) {
     json::error_code failed;
     auto read = parser.write_some(true, text.data(), text.size(), failed);
     if (!failed && read < text.size()) {
-        // What follows the document may only be white space.
+        // Only white space may follow the document.
         const auto rest = text.find_first_not_of(" \t\r\n", read);
         if (rest != std::string_view::npos) {
             read = rest;

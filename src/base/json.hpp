@@ -1,6 +1,6 @@
-// Boost.JSON with errors that name the place: Reader walks a document and says "hosts[3].name: …".
+// Boost.JSON with errors that name the place: Reader walks a document and reports "hosts[3].name: …".
 //
-// Boost.JSON is compiled once, in json.cpp, so that no plugin needs a Boost library at run time.
+// Boost.JSON is compiled once, in json.cpp, so plugins need no Boost library at run time.
 #pragma once
 
 #include "base/expected.hpp"
@@ -16,21 +16,21 @@
 
 namespace base {
 
-// Whether a text can be an object at all, for what is given as JSON or in a form of lines.
+// Whether a text can be a JSON object at all, for input that is either JSON or a line format.
 bool is_object(std::string_view text);
 
-// A document from text, at most `depth` levels deep. Errors (Code::input) say line and column.
+// Parses a document, at most `depth` levels deep. Errors (Code::input) give line and column.
 Expected<boost::json::value> parse_json(std::string_view text, std::size_t depth = 32);
 
 // The value as text: compact on one line, or indented by two spaces with a final newline for files.
 std::string to_text(const boost::json::value& value);
 std::string to_pretty(const boost::json::value& value);
 
-// A job as JSON: a plain number, of an array's element the text "12[3]"; 0 for none.
+// A job as JSON: a plain number, or the text "12[3]" for an array element; 0 for no job.
 boost::json::value to_json(const std::optional<JobId>& job);
 
-// One value and its path. Each getter returns Code::input naming the path, what is wanted and what is there.
-// A Reader views the document; it must not outlive it.
+// One value and its path. Each getter returns Code::input naming the path, what is expected and what was
+// found. A Reader is a view of the document and must not outlive it.
 class Reader {
 public:
     explicit Reader(const boost::json::value& value, std::string path = {})
@@ -38,9 +38,9 @@ public:
 
     const std::string& path() const { return path_; }
     const boost::json::value& value() const { return *value_; }
-    bool has(std::string_view key) const; // an object that carries `key` with a value other than null
+    bool has(std::string_view key) const; // an object with this key and a value other than null
 
-    Expected<Reader> at(std::string_view key) const;                       // a member that must be there
+    Expected<Reader> at(std::string_view key) const;                       // a required member
     Expected<std::vector<Reader>> items() const;                           // the elements of an array
     Expected<std::vector<std::pair<std::string, Reader>>> members() const; // of an object, in order
 
@@ -48,7 +48,7 @@ public:
     Expected<double> number() const; // finite
     Expected<std::int64_t> integer() const;
     Expected<std::int64_t> integer_in(std::int64_t low, std::int64_t high) const;
-    // A job as to_json() has it; nothing for 0, which stands for none.
+    // A job as written by to_json(); nothing for 0, which means no job.
     Expected<std::optional<JobId>> job_id() const;
     Expected<bool> boolean() const;
 

@@ -1,4 +1,4 @@
-// A moment in JSON as people's scripts get it.
+// A point in time in JSON, as users' scripts see it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -9,8 +9,8 @@
 
 namespace base {
 
-// The member `key`: text as iso_time() has it, or the number of seconds since the epoch, as earlier releases
-// wrote it. Errors: as those of Reader, naming the place.
+// The member `key`: text as written by iso_time(), or the number of seconds since the epoch, as written by
+// earlier releases. Errors: those of Reader, naming the place.
 Expected<Time> read_time(const Reader& from, std::string_view key);
 
 } // namespace base

@@ -34,7 +34,7 @@ constexpr Bounds of(Form form) {
     return {.form = form};
 }
 
-// Of a repair's ladder.
+// The steps of a repair ladder.
 constexpr std::string_view rungs = "nothing, wait, gpu_reset, reboot, power_cycle, hands";
 
 template <class T, std::size_t at = 0> constexpr KeyType type_of() {
@@ -44,7 +44,7 @@ template <class T, std::size_t at = 0> constexpr KeyType type_of() {
         return type_of<T, at + 1>();
 }
 
-// A key is the member that keeps it: a row cannot name one that is not there, or by another name.
+// A row refers to its key's member, so it cannot name a key that does not exist or misspell it.
 #define KEY(table, name)                                                                                     \
     ConfTable::table, #table, #name, type_of<decltype(std::declval<Conf>().table.name)>(),                   \
         [](Conf& conf) -> Slot { return &conf.table.name; }
@@ -358,7 +358,7 @@ constexpr auto table = std::to_array<Key>({
 
 #undef KEY
 
-// Each member has a row: as many values as a struct can be made of, as many rows.
+// Each member has a row: the struct takes as many values as there are rows.
 struct Anything {
     template <class T> operator T() const;
 };
@@ -389,7 +389,7 @@ static_assert(members<LsfConf>() == rows(ConfTable::lsf));
 static_assert(members<WebConf>() == rows(ConfTable::web));
 static_assert(members<MungeConf>() == rows(ConfTable::munge));
 
-// What must not be below another is a duration, as that is (conf.cpp).
+// not_below is supported for durations only (conf.cpp).
 static_assert(std::all_of(table.begin(), table.end(), [](const Key& key) {
     if (key.bounds.not_below.empty()) return true;
     return key.type == KeyType::duration && std::any_of(table.begin(), table.end(), [&](const Key& other) {
@@ -397,7 +397,7 @@ static_assert(std::all_of(table.begin(), table.end(), [](const Key& key) {
            });
 }));
 
-// Numbers in TOML may be infinite or none: bounds keep these out.
+// TOML numbers may be infinite or NaN: bounds exclude these.
 static_assert(std::none_of(table.begin(), table.end(), [](const Key& key) {
     return key.type == KeyType::number && (key.bounds.least.empty() || key.bounds.most.empty());
 }));

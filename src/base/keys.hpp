@@ -1,5 +1,5 @@
-// Every key of railyard.conf(5): the one table from which the file is checked, the structs of conf.hpp are
-// filled and the manual page's list is printed. A key that is not here does not exist.
+// All keys of railyard.conf(5): the table that the file is checked against, that fills the structs of
+// conf.hpp, and from which the manual page's list is printed. A key that is not listed here does not exist.
 #pragma once
 
 #include "base/bounds.hpp"
@@ -43,10 +43,10 @@ using Slot = std::variant<std::string*, bool*, std::uint64_t*, double*, Duration
 struct Key {
     ConfTable in;
     std::string_view table; // "restartd"
-    std::string_view name;  // "listen", as the member's
-    KeyType type;           // as the member's
+    std::string_view name;  // "listen", like the member
+    KeyType type;           // that of the member
     Slot (*slot)(Conf&);
-    std::string_view unit; // "" where the type says it
+    std::string_view unit; // "" where the type implies it
     Bounds bounds;
     std::string_view default_text; // in TOML: "\"/sys\"", "5", "true", "[]"
     std::string_view meaning;      // a sentence
@@ -55,10 +55,10 @@ struct Key {
 std::span<const Key> keys();
 const Key* find_key(std::string_view table, std::string_view name);
 
-// "a duration such as \"5s\"": what a value of this type looks like, for errors and the manual.
+// "a duration such as \"5s\"": how a value of this type looks, for errors and the manual.
 std::string_view type_name(KeyType type);
 
-// "from 0 to 100; percent": what the manual says beside the type; empty for a key with neither.
+// "from 0 to 100; percent": what the manual adds to the type; empty if the key has neither.
 std::string bounds_and_unit(const Key& key);
 
 } // namespace base

@@ -14,7 +14,7 @@
 namespace base {
 namespace {
 
-// What poll() says of the descriptor; 0: nothing within this time.
+// The events that poll() reports for the descriptor; 0: none within this time.
 short await(int fd, short events, Duration patience) {
     using Steady = std::chrono::steady_clock;
     pollfd watched{fd, events, 0};
@@ -26,7 +26,7 @@ short await(int fd, short events, Duration patience) {
     }
 }
 
-// Of a connection that was not made.
+// For a connection that failed.
 Knocked of_error(int error) {
     switch (error) {
     case ECONNREFUSED:

@@ -1,5 +1,5 @@
-// Whether a program serves a port of a host, and whether the host is there at all: its kernel takes
-// connections for a program even when nothing on the host runs any more, but only the program closes one.
+// Whether a program serves a port on a host, and whether the host is there at all. Its kernel accepts
+// connections even if no program runs any more, but only a program closes one.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,18 +11,18 @@
 namespace base {
 
 enum class Knocked {
-    unknown,   // nothing can be said: the name has no address, or this host has no way to any
-    unreached, // nothing came back
-    refused,   // the kernel is there, and nobody serves the port
-    mute,      // the connection was taken, and nobody closed it
-    answers    // the program lives
+    unknown,   // cannot be determined: the name has no address, or this host has no route to it
+    unreached, // no answer at all
+    refused,   // the kernel answers, and no program serves the port
+    mute,      // the connection was accepted, but not closed
+    answers    // the program is alive
 };
 
-// Connects to the port, says nothing and ends its half: a program that lives reads that and closes its own.
-// `host` is a name or an address. Blocks for looking the name up, and twice as long as `patience` at most.
+// Connects to the port, sends nothing and shuts down its side: a live program reads the end and closes its
+// own. `host` is a name or an address. Blocks for the name lookup, and at most twice `patience`.
 Knocked knock(const std::string& host, std::uint16_t port, Duration patience);
 
-// The addresses of a host, in figures, for knock(); none: the name has none. Blocks for looking it up.
+// The numeric addresses of a host, for knock(); empty if the name has none. Blocks for the name lookup.
 std::vector<std::string> addresses_of(const std::string& host);
 
 } // namespace base

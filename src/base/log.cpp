@@ -21,17 +21,17 @@ namespace {
 struct State {
     std::string program = "railyard";
     Level least = Level::info;
-    bool journal = false; // systemd reads "<N>" as the priority and stamps the time itself
+    bool journal = false; // systemd reads "<N>" as the priority and adds the time itself
 };
 State state;
 
-// A storm of lines is bounded, each level for itself, so that no storm drowns what matters more: so many at
-// once, and then so many a second.
+// Rate limit for each level, so that a flood at one level cannot hide more important lines: a burst, and then
+// a rate per second.
 constexpr double at_once = 2'000, a_second = 100;
 
 class Bound {
 public:
-    // How many lines were left out since the last that was not; nothing: this one is, too.
+    // The number of lines dropped since the last one written; nothing: this one is dropped, too.
     std::optional<std::uint64_t> take() {
         const auto now = std::chrono::steady_clock::now();
         const std::lock_guard lock(mutex_);
@@ -77,11 +77,11 @@ constexpr int priority(Level level) { // syslog(3)
     return 7;
 }
 
-// Standard error. No thread waits for who reads it: a journald that hangs would hang whoever has something to
-// say, and with it reports and decisions.
+// Standard error. Threads never block on the reader: a hanging journald would otherwise block every thread
+// that logs, and with it reports and decisions.
 class Output {
 public:
-    // False where there is no room. What is not taken of a line comes before the next one.
+    // False if there is no room. The rest of a partly written line is written before the next line.
     bool put(std::string_view line) {
         const std::lock_guard lock(mutex_);
         rest_.erase(0, write(rest_));
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    // How many bytes are taken at once. A pipe with any room has some for PIPE_BUF bytes (pipe(7)).
+    // The number of bytes written at once. A writable pipe has room for at least PIPE_BUF bytes (pipe(7)).
     static std::size_t write(std::string_view text) {
         std::size_t taken = 0;
         while (taken < text.size()) {

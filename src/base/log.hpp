@@ -1,7 +1,8 @@
-// Log lines of daemons, on standard error, one a line; under systemd with its priority prefix.
+// Daemon logging on standard error, one event a line; under systemd with its priority prefix.
 //
-// Levels by what the reader must do: error = work was lost or will be; warning = an administrator should
-// act; info = rare, worth a line (transitions, not states); debug = for us. Libraries do not log.
+// Levels are defined by what the reader must do: error = work was lost or will be; warning = an administrator
+// should act; info = rare, worth a line (transitions, not states); debug = for developers. Libraries do not
+// log.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@ namespace base::log {
 
 enum class Level { error, warning, info, debug };
 
-// The program's name in front of each line, and the least level that is written. Call once at start.
+// Sets the program name put in front of each line, and the lowest level that is written. Call once at start.
 void open(std::string_view program, Level least);
 
 void write(Level level, std::string_view text);

@@ -1,4 +1,4 @@
-// The middle of some values, one of them; of an even number the upper one.
+// The median of some values, always one of them: for an even count, the upper one.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace base {
 
-// 0 of an empty list. Linear time on average.
+// 0 for an empty list. Linear time on average.
 inline double upper_median(std::vector<double> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

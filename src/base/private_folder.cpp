@@ -11,7 +11,7 @@
 namespace base {
 namespace {
 
-// Whether a user other than root and us could replace what is in this folder.
+// Whether a user other than root and us could replace the contents of this folder.
 bool open_to_others(const std::filesystem::path& folder) {
     struct stat info {};
     if (::stat(folder.c_str(), &info) != 0) return true;
@@ -32,7 +32,7 @@ Expected<void> private_folder(const std::string& path, mode_t mode) {
          up = up.parent_path())
         if (open_to_others(up)) return refuse(fmt::format("others can write to {}", up.string()));
     if (::mkdir(path.c_str(), mode) == 0)
-        ::chmod(path.c_str(), mode); // umask aside
+        ::chmod(path.c_str(), mode); // regardless of the umask
     else if (errno != EEXIST)
         return refuse(std::strerror(errno));
     struct stat info {};
@@ -40,7 +40,7 @@ Expected<void> private_folder(const std::string& path, mode_t mode) {
     if (!S_ISDIR(info.st_mode)) return refuse("is no folder");
     if (info.st_uid != ::geteuid()) return refuse("belongs to another user");
     if ((info.st_mode & 022) != 0) return refuse("others can write to it");
-    if ((info.st_mode & 0777 & ~mode) != 0) ::chmod(path.c_str(), mode); // of an older release
+    if ((info.st_mode & 0777 & ~mode) != 0) ::chmod(path.c_str(), mode); // created by an older release
     return {};
 }
 

@@ -70,7 +70,7 @@ Expected<void> write_slurmd_record(const std::string& folder, const SlurmdRecord
         plugins.emplace_back(name);
     const auto path = path_in(folder);
     const auto text = to_text(boost::json::object{{"plugins", std::move(plugins)}});
-    // Root's alone: who can open it could keep the lock.
+    // For root only: whoever can open it could hold the lock.
     if (auto written = write_file(path, text + "\n", 0600); !written) return written;
     static UniqueFd held;
     held = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -1,4 +1,4 @@
-// Text that is read from its front: each call takes a part off, and leaves what follows in `text`.
+// Parsing text from its front: each call removes a part, and leaves the rest in `text`.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace base {
 
-// What is before `separator`, which goes as well; all of the text where there is none.
+// The part before `separator`, removed as well; all if there is none.
 inline std::string_view next_part(std::string_view& text, char separator) {
     const auto part = text.substr(0, text.find(separator));
     text.remove_prefix(std::min(part.size() + 1, text.size()));
@@ -18,7 +18,7 @@ inline std::string_view next_line(std::string_view& text) {
     return next_part(text, '\n');
 }
 
-// Between blanks, those before it go as well; empty: there is none.
+// Between blanks, leading ones removed; empty: there is none.
 inline std::string_view next_word(std::string_view& text) {
     constexpr std::string_view blanks = " \t\r";
     text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));

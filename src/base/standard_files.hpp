@@ -1,11 +1,11 @@
-// Standard input, output and errors, which whoever starts a program may have left closed: LSF's lim starts
-// an elim so.
+// Standard input, output and error, which the parent of a program may have left closed: LSF's lim starts an
+// elim like this.
 #pragma once
 
 namespace base {
 
-// Opens /dev/null in place of each that is closed. Otherwise what is opened next would have its number, and
-// be written to by whoever prints; and who prints to what is closed fails.
+// Opens /dev/null for each one that is closed. Otherwise the next file opened would get its number and
+// receive what is printed; and printing to a closed descriptor fails.
 void open_standard_files();
 
 } // namespace base

@@ -7,18 +7,18 @@ namespace base {
 namespace {
 
 constexpr std::size_t gap = 2;       // between columns
-constexpr std::size_t narrowest = 8; // that a column is made on a narrow terminal
+constexpr std::size_t narrowest = 8; // minimum width of a column on a narrow terminal
 
 bool begins_character(char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
 }
 
-// Columns a terminal gives to UTF-8 text without wide or combining characters.
+// The columns that UTF-8 text without wide or combining characters takes on a terminal.
 std::size_t width(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
 
-// The bytes of its first characters, at most so many.
+// The size in bytes of its first characters, at most `characters`.
 std::size_t bytes_of(std::string_view text, std::size_t characters) {
     std::size_t at = 0;
     for (; at < text.size(); ++at)
@@ -26,7 +26,7 @@ std::size_t bytes_of(std::string_view text, std::size_t characters) {
     return at;
 }
 
-// The cell in lines of at most `most` characters: broken at blanks, else behind commas, else anywhere.
+// The cell split into lines of at most `most` characters: at blanks, else after commas, else anywhere.
 std::vector<std::string> lines_of(std::string_view cell, std::size_t most) {
     std::vector<std::string> lines;
     while (width(cell) > most) {

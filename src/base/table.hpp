@@ -1,4 +1,4 @@
-// Tables as text: columns as wide as their widest cell, numbers to the right, nothing after the last.
+// Tables as text: columns as wide as their widest cell, numbers right-aligned, no trailing spaces.
 #pragma once
 
 #include "base/terminal.hpp"
@@ -15,15 +15,15 @@ public:
     explicit Table(std::vector<std::string> heading)
         : heading_(std::move(heading)), align_(heading_.size(), Align::left), least_(heading_.size(), 0) {}
     void align(std::size_t column, Align align) { align_.at(column) = align; }
-    // Columns are at least this wide, the first ones first: so that tables that follow each other agree.
+    // Minimum widths, from the first column on, so that consecutive tables line up.
     void at_least(const std::vector<std::size_t>& widths);
     void add(std::vector<std::string> cells, Tint tint = Tint::none) {
         rows_.push_back({std::move(cells), tint});
     }
     bool empty() const { return rows_.empty(); }
 
-    // Heading in capitals as given, two spaces between columns, a newline after each row. On a terminal that
-    // is too narrow the widest columns are made narrower, and their cells go on below.
+    // The heading as given, in capitals, two spaces between columns, a newline after each row. On a terminal
+    // that is too narrow, the widest columns are narrowed and their cells wrapped.
     std::string print(const Look& look = {}) const;
     // Without the heading.
     std::string print_rows(const Look& look = {}) const;

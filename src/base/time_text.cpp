@@ -13,7 +13,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// Milliseconds of ".5" and the like, which are taken off the text; none: a dot without digits.
+// Removes ".5" and the like, in milliseconds; nothing for a dot without digits.
 std::optional<Duration> take_fraction(std::string_view& text) {
     if (!text.starts_with('.')) return Duration::zero();
     text.remove_prefix(1);
@@ -24,7 +24,8 @@ std::optional<Duration> take_fraction(std::string_view& text) {
     return Duration(parts);
 }
 
-// Whether each place of the form that stands for a digit has one: strptime takes fewer, signs and blanks.
+// Whether the text has a digit wherever the form has one: strptime also accepts fewer digits, signs and
+// blanks.
 bool has_form(std::string_view text, std::string_view form) {
     if (text.size() < form.size()) return false;
     for (std::size_t i = 0; i < form.size(); ++i)

@@ -1,4 +1,4 @@
-// A moment as it is typed.
+// A point in time as a user types it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -8,9 +8,9 @@
 
 namespace base {
 
-// "2026-03-01T14:20:05", the seconds optional and with a fraction or without: in local time, or with a Z
-// behind it in UTC, as iso_time() prints it. Digits beyond milliseconds are cut. Errors: Code::input, naming
-// the text and the form.
+// "2026-03-01T14:20:05", the seconds optional, with or without a fraction: local time, or UTC with a trailing
+// Z, as iso_time() prints it. Digits beyond milliseconds are cut off. Errors: Code::input, naming the text
+// and the form.
 Expected<Time> parse_time(std::string_view text);
 
 } // namespace base

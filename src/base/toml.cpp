@@ -1,10 +1,10 @@
 #include "base/toml.hpp"
 
-// toml++ asserts what bad text breaks ("[=]"), and then says what is wrong with it: the assertion must
-// neither end the program nor be taken for a promise. conf.cpp and toml.cpp need the same settings.
+// toml++ asserts on malformed text ("[=]") before it reports the error. This must not end the program, nor be
+// an assumption for the compiler. conf.cpp and toml.cpp need the same settings.
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_assert(true)
-// Without exceptions, or when it is given the file's name, it ends the process when memory runs out.
+// Without exceptions, or when given a file name, toml++ terminates the process when memory runs out.
 #define TOML_EXCEPTIONS 1
 #include <fmt/format.h>
 #include <toml++/toml.h>

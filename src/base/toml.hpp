@@ -1,5 +1,5 @@
 // TOML files made of tables of strings, numbers, booleans and lists of strings, with the line of each value.
-// What the keys mean is the caller's; railyard.conf(5) has a reader of its own (conf.hpp).
+// The caller knows what the keys mean. railyard.conf(5) has its own reader (conf.hpp).
 #pragma once
 
 #include "base/expected.hpp"
@@ -22,16 +22,15 @@ struct TomlValue {
 struct TomlTable {
     std::string name;
     std::uint32_t line = 0;
-    std::vector<TomlValue> values; // in the order of the file
+    std::vector<TomlValue> values; // in file order
 };
 
-// The text with '?' for every byte that is not ASCII. toml++ 3.3 is not safe against such characters where
-// TOML has none, and this, which it refuses there, is parsed first: what then is left stands in strings and
-// comments.
+// The text with '?' for every non-ASCII byte. toml++ 3.3 is not safe against such characters where TOML
+// forbids them. This text is parsed first, and '?' is rejected there: the others are in strings and comments.
 std::string ascii_of(std::string_view text);
 
-// The tables "[NAME]" and "[[NAME]]" of a document in the order of the file. Errors (Code::input) say
-// "FILE:LINE: …" for text that is not TOML, a key outside any table, and values of other types.
+// The tables "[NAME]" and "[[NAME]]" of a document, in file order. Errors (Code::input) read "FILE:LINE: …"
+// for text that is not TOML, a key outside any table, and values of other types.
 Expected<std::vector<TomlTable>> parse_toml(std::string_view text, std::string_view file);
 
 } // namespace base

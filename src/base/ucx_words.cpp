@@ -5,7 +5,7 @@
 namespace base {
 namespace {
 
-// Whether one of the words between commas is so.
+// Whether `is` holds for a word of a comma-separated list.
 template <class Is> bool any_word(std::string_view list, Is is) {
     while (!list.empty()) {
         const auto word = list.substr(0, list.find(','));
@@ -16,7 +16,7 @@ template <class Is> bool any_word(std::string_view list, Is is) {
 }
 
 bool is_infiniband(std::string_view transport) {
-    if (transport.starts_with('\\')) transport.remove_prefix(1); // that name alone, of no group
+    if (transport.starts_with('\\')) transport.remove_prefix(1); // exactly this name, not a group
     for (const std::string_view on : {"ib", "rc", "ud", "dc"})
         if (transport == on || (transport.starts_with(on) && transport.substr(on.size()).starts_with('_')))
             return true;

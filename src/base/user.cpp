@@ -8,7 +8,7 @@
 namespace base {
 namespace {
 
-using Room = std::array<char, 16 << 10>; // for the texts of an entry; longer ones count as absent
+using Room = std::array<char, 16 << 10>; // for an entry's strings; longer ones count as absent
 
 User user_of(const passwd& entry) {
     return {entry.pw_name, entry.pw_uid, entry.pw_gid};

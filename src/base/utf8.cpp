@@ -3,7 +3,7 @@
 namespace base {
 namespace {
 
-// The bytes of the character that the text begins with; 0 when it begins with none.
+// The length in bytes of the character at the start of the text; 0 if it is not valid.
 std::size_t first_character(std::string_view text) {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
     const unsigned lead = byte(0);

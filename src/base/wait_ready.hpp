@@ -1,4 +1,4 @@
-// Waits for a descriptor, no longer than until a moment.
+// Waits for a descriptor, up to a deadline.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace base {
 
-// Waits until `fd` is ready for `events` (poll(2)), or has failed or ended. False: the deadline passed.
+// Waits until `fd` is ready for `events` (poll(2)), has an error or is closed. False: the deadline passed.
 inline bool wait_ready(int fd, short events, std::chrono::steady_clock::time_point deadline) {
     for (;;) {
         const auto left =

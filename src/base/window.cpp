@@ -30,7 +30,7 @@ std::vector<std::string_view> words_of(std::string_view text, char gap) {
     }
 }
 
-// Digits alone, of just this many places.
+// Exactly `places` digits.
 std::optional<int> number(std::string_view text, std::size_t places) {
     if (text.size() != places) return {};
     int value = 0;
@@ -72,7 +72,7 @@ bool take_days(std::string_view text, std::array<bool, 7>& days) {
     return true;
 }
 
-// The words that say when; 0: they say nothing of the kind.
+// Parses the time, and returns how many words it takes; 0: there is none.
 std::size_t take_time(const std::vector<std::string_view>& words, Window& window) {
     if (words.size() >= 5 && is_date(words[0]) && words[2] == "to" && is_date(words[3]) &&
         minutes_of(words[1]) && minutes_of(words[4])) {
