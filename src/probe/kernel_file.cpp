@@ -84,7 +84,7 @@ bool KeptFolder::look() {
         }
         ++count;
     }
-    // The handle of one that was removed lists nothing for ever: the next look asks for its path again.
+    // The handle of a removed directory stays empty for ever: the next look opens the path again.
     if (count == 0) handle_.reset();
     listed_.resize(count);
     if (!changed && count == names_.size()) return false;

@@ -18,7 +18,7 @@ bool is_pci(std::string_view text) {
            });
 }
 
-// Without the process that was there: whose it is and what it is called is not for all who see the host.
+// Removes the process: its owner and name are not for everyone who can see the host.
 std::string without_process(std::string_view text) {
     std::string kept;
     while (!text.empty()) {
@@ -31,8 +31,8 @@ std::string without_process(std::string_view text) {
     return kept;
 }
 
-// The process of a line that names its channel. The other lines name whoever was in the driver then, such as
-// nodewatchd.
+// The process of a line that names its channel. Other lines name whichever process was in the driver at that
+// moment, such as nodewatchd.
 std::uint32_t pid_of(std::string_view text) {
     if (text.find("channel 0x") == std::string_view::npos && text.find(", Ch ") == std::string_view::npos)
         return 0;
@@ -66,7 +66,7 @@ std::optional<std::uint32_t> take_number(std::string_view& text) {
     return number;
 }
 
-// "DRIVER 0000:14:00.0: TEXT": the address, which `text` is left behind.
+// "DRIVER 0000:14:00.0: TEXT": returns the address and leaves TEXT in `text`.
 std::string_view take_device(std::string_view& text) {
     const auto begin = text.find(' ');
     if (begin == std::string_view::npos) return {};
@@ -86,7 +86,7 @@ std::optional<DriverLine> parse_pcie(std::string_view message) {
         !message.starts_with("pciehp: "))
         return std::nullopt;
     DriverLine said{Driver::pcie, lower_case(device), base::printable(message, most_text, ' ')};
-    // The port's line names the device that told it of the error.
+    // The port's line names the device that reported the error.
     for (const std::string_view mark : {" error received: ", " error message received from "})
         if (const auto at = message.find(mark); message.starts_with(aer) && at != std::string_view::npos) {
             auto other = message.substr(at + mark.size());
@@ -131,7 +131,7 @@ std::optional<DriverLine> parse_mlx5(std::string_view message) {
             message.remove_prefix(device.size());
         }
     }
-    // A module's name in other words.
+    // A module's name in other messages.
     if (said.device.empty() && !message.starts_with(": ")) return std::nullopt;
     while (message.starts_with(':') || message.starts_with(' '))
         message.remove_prefix(1);

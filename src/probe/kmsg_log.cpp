@@ -14,16 +14,17 @@ namespace probe {
 namespace {
 
 constexpr std::size_t largest_record = 8192;  // CONSOLE_EXT_LOG_MAX
-constexpr int most_records = 10'000;          // a call; a flood must not hold up the agent
-constexpr std::size_t most_lockup_text = 200; // of what is said of a processor that is stuck
+constexpr int most_records = 10'000;          // per call; a flood must not block the agent
+constexpr std::size_t most_lockup_text = 200; // length of the text about a stuck processor
 
 constexpr std::size_t most_driver_lines = 256;
 
-// The lines of one dump: registers, modules and stack; NVSentinel takes as many.
+// The lines of one dump: registers, modules and stack; as in NVSentinel.
 constexpr int lockup_dump = 150;
 
-// The function of mlx5's drivers that a line of a stack names: " mlx5e_napi_poll+0x1a/0x6c0 [mlx5_core]".
-// None of a list of modules, nor of an entry that the kernel doubts: " ? mlx5e_napi_poll+0x…".
+// The function of the mlx5 drivers named by a line of a stack trace: " mlx5e_napi_poll+0x1a/0x6c0
+// [mlx5_core]". None for a module list, or for an entry that the kernel marks as unreliable: " ?
+// mlx5e_napi_poll+0x…".
 std::string_view frame_of_mlx5(std::string_view line) {
     for (auto at = line.find("mlx5"); at != std::string_view::npos; at = line.find("mlx5", at + 4)) {
         const auto end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.", at);
@@ -50,12 +51,12 @@ bool Kmsg::parse_lockup(std::string_view message, Lines& into) {
     }
     if (lockup_lines_ == 0) return false;
     --lockup_lines_;
-    // A register or an entry of the stack; what others say in between may quote a user.
+    // A register or a stack entry; other messages in between may quote a user.
     if (!message.starts_with(' ') && !message.starts_with("RIP: ") && !message.starts_with("pc : "))
         return false;
     const auto frame = frame_of_mlx5(message);
     if (frame.empty() || into.drivers.size() >= most_driver_lines) return false;
-    lockup_lines_ = 0; // once a dump
+    lockup_lines_ = 0; // once per dump
     into.drivers.push_back({Driver::mlx5, {}, fmt::format("{} in {}", lockup_, frame)});
     return true;
 }
@@ -127,16 +128,16 @@ void Kmsg::drain_device(Lines& into) {
         if (n > 0) {
             parse({record.data(), static_cast<std::size_t>(n)}, into);
         } else if (n < 0 && errno == EPIPE) {
-            ++lost_; // the ring went round; the next read is of the oldest record that is left
+            ++lost_; // overwritten; the next read returns the oldest record left
         } else if (!(n < 0 && errno == EINTR)) {
-            return; // EAGAIN: that was all
+            return; // EAGAIN: no more records
         }
     }
 }
 
 void Kmsg::drain_file(Lines& into) {
     struct stat about {};
-    if (::fstat(fd_.get(), &about) == 0 && about.st_size < offset_) { // cut off: begin at its new start
+    if (::fstat(fd_.get(), &about) == 0 && about.st_size < offset_) { // truncated: start again
         offset_ = 0;
         partial_.clear();
         ++lost_;
@@ -151,7 +152,7 @@ void Kmsg::drain_file(Lines& into) {
         for (std::size_t end; (end = partial_.find('\n', begin)) != std::string::npos; begin = end + 1)
             parse(std::string_view(partial_).substr(begin, end - begin), into);
         partial_.erase(0, begin);
-        if (partial_.size() > largest_record) partial_.clear(); // no line of a kernel
+        if (partial_.size() > largest_record) partial_.clear(); // not a kernel line
     }
 }
 

@@ -1,9 +1,8 @@
-// The kernel log, read for XIDs, what drivers say of GPUs, NVSwitches, HCAs and the PCIe ports above them
-// (kernel_lines.hpp), and a processor that does not leave mlx5's driver: /dev/kmsg
-// (Documentation/ABI/testing/dev-kmsg: one record a read, "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT"), or a
-// file that grows, such as a saved log.
+// The kernel log, read for XIDs, driver messages about GPUs, NVSwitches, HCAs and the PCIe ports above them
+// (kernel_lines.hpp), and soft lockups in the mlx5 driver: /dev/kmsg (Documentation/ABI/testing/dev-kmsg: one
+// record a read, "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT"), or a growing file, such as a saved log.
 //
-// Reading begins at the end: what was logged before belongs to an earlier start, and its hardware may have
+// Reading begins at the end: older messages belong to the time before this start, and the hardware may have
 // been repaired since.
 #pragma once
 
@@ -22,15 +21,15 @@ namespace probe {
 
 class Kmsg {
 public:
-    // Errors: Code::io naming the file and, without permission, what is needed.
+    // Errors: Code::io naming the file and, if permission is denied, what is needed.
     static base::Expected<Kmsg> open(const std::filesystem::path& path);
 
     struct Lines {
         std::vector<XidEvent> xids;
-        std::vector<DriverLine> drivers; // at most 256: a driver that says more in one call repeats itself
+        std::vector<DriverLine> drivers; // at most 256: a driver that logs more in one call repeats itself
     };
-    // What was logged since the last call; never waits. Records that the kernel has overwritten in between
-    // (EPIPE) and a truncated file are skipped: `lost` counts such gaps.
+    // The messages logged since the last call; never waits. Records that the kernel has overwritten in
+    // between (EPIPE) and truncated files are skipped: `lost` counts these gaps.
     Lines drain();
     std::uint64_t lost() const { return lost_; }
 
@@ -43,14 +42,14 @@ private:
     std::optional<DriverLine> parse_lost(std::string_view message);
 
     base::UniqueFd fd_;
-    bool device_;             // records; otherwise a plain file
+    bool device_;             // device with records; otherwise a plain file
     std::int64_t offset_ = 0; // of a plain file
-    std::string partial_;     // its last line, not yet ended
+    std::string partial_;     // its last line, still incomplete
     std::uint64_t lost_ = 0;
-    std::string lockup_;   // what was said of a processor that is stuck
-    int lockup_lines_ = 0; // how many more may be of its stack
-    std::string named_;    // the GPU that NVIDIA's driver began to speak of
-    int named_lines_ = 0;  // how many more may be about it
+    std::string lockup_;   // the text about a stuck processor
+    int lockup_lines_ = 0; // how many more lines may belong to its stack
+    std::string named_;    // the GPU named by the NVIDIA driver's first line
+    int named_lines_ = 0;  // how many more lines may be about it
 };
 
 } // namespace probe

@@ -25,7 +25,7 @@ using base::Error;
 using base::Expected;
 using Clock = std::chrono::steady_clock;
 
-// Takes a prefix off. False: the text does not begin so, and stays.
+// Removes a prefix. False: the text does not begin with it and is unchanged.
 bool take_word(std::string_view& text, std::string_view prefix) {
     if (!text.starts_with(prefix)) return false;
     text.remove_prefix(prefix.size());
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> take_count(std::string_view& text) {
     return number;
 }
 
-// Up to the mark, which goes too; all, where it is not there.
+// The part before the mark, removed as well; all if there is none.
 std::string_view take_until(std::string_view& text, std::string_view mark) {
     const auto at = text.find(mark);
     const auto head = text.substr(0, at);
@@ -62,7 +62,8 @@ std::optional<RasProcess> process_of(std::string_view line) {
     return process;
 }
 
-// "Rank 14 -- GPU 6 managed by process 2096 on node 10.0.0.3", and between rank and dashes what it did.
+// "Rank 14 -- GPU 6 managed by process 2096 on node 10.0.0.3"; between the rank and the dashes may be what it
+// did.
 std::optional<RasProcess> rank_of(std::string_view line, std::string_view* did = nullptr) {
     RasProcess process;
     if (!take_word(line, "Rank ")) return {};
@@ -79,7 +80,7 @@ std::optional<RasProcess> rank_of(std::string_view line, std::string_view* did =
     return process;
 }
 
-// Follows the lines and keeps what they belong to.
+// Parses line by line, tracking section and communicator.
 class Lines {
 public:
     explicit Lines(RasStatus& into) : into_(into) {}
@@ -162,7 +163,7 @@ private:
         }
     }
 
-    // The largest group of ranks comes first; then come others, each group with its count and then its ranks.
+    // The largest group of ranks comes first, then the others: each group's count, followed by its ranks.
     void of_lag(RasLag& lag, std::string_view line) {
         std::string_view did;
         auto process = rank_of(line, &did);
@@ -187,9 +188,9 @@ private:
 
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
     RasStatus& into_;
-    RasCommunicator* communicator_ = nullptr; // of which the lines are; null: of the job
+    RasCommunicator* communicator_ = nullptr; // that the lines are about; null: the job
     std::size_t lag_ = none;
-    bool any_ = false; // group of ranks was read of the lag
+    bool any_ = false; // whether a group of ranks of this lag was read
     std::uint64_t group_ = 0;
 };
 
@@ -234,7 +235,7 @@ Expected<void> say(int fd, std::string_view line, Clock::time_point deadline) {
     return {};
 }
 
-// Until `enough` or the end of the connection. True: it is the end.
+// Reads until `enough` or the end of the connection. True: the connection ended.
 template <class Enough>
 Expected<bool> hear(int fd, std::string& into, Clock::time_point deadline, Enough enough) {
     std::array<char, 16'384> block{};
@@ -290,7 +291,7 @@ Expected<std::string> ask_ras(base::Duration patience, std::uint16_t port) {
     auto fd = connected(AF_INET, port, deadline);
     if (!fd) fd = connected(AF_INET6, port, deadline);
     if (!fd) return std::move(fd).error();
-    // NCCL gives each leg of its own question this long: less than ours, or its answer never comes.
+    // NCCL's timeout for each step of its query: less than ours, or no answer arrives in time.
     const auto leg = std::max<std::int64_t>(1, base::Duration(patience).count() / 4'000);
     if (auto said = say(fd->get(), fmt::format("CLIENT PROTOCOL 2\nTIMEOUT {}\n", leg), deadline); !said)
         return std::move(said).error();

@@ -1,10 +1,10 @@
-/* The part of NVML's binary interface that Railyard uses, declared anew so that neither NVIDIA's header nor
- * its library is needed to build: nodewatchd resolves these names with dlsym, tests/doubles/nvml_double.c
- * defines them.
+/* The part of NVML's binary interface that Railyard uses, declared here so that neither NVIDIA's header
+ * nor its library is needed to build: nodewatchd resolves these names with dlsym,
+ * tests/doubles/nvml_double.c defines them.
  *
- * Names, numbers and layouts are those of nvml.h, release 11.8 and later (NVML API Reference Guide; a
- * symbol's version suffix fixes its layout for good). All calls may be made from any thread once nvmlInit_v2
- * has returned. */
+ * Names, numbers and layouts are those in nvml.h, release 11.8 and later (NVML API Reference Guide; a
+ * symbol's version suffix fixes its layout permanently). All calls may be made from any thread once
+ * nvmlInit_v2 has returned. */
 #ifndef RAILYARD_NVML_ABI_H
 #define RAILYARD_NVML_ABI_H
 
@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct nvmlDevice_st* nvmlDevice_t;
 typedef struct nvmlEventSet_st* nvmlEventSet_t;
-typedef int nvmlReturn_t; /* an enum there; its values: */
+typedef int nvmlReturn_t; /* an enum in nvml.h; its values: */
 enum {
     NVML_SUCCESS = 0,
     NVML_ERROR_INVALID_ARGUMENT = 2,
@@ -40,7 +40,7 @@ typedef struct {
     char busId[32];
 } nvmlPciInfo_t;
 
-/* nvmlEventSetWait_v2; eventData is the XID for nvmlEventTypeXidCriticalError. */
+/* nvmlEventSetWait_v2; for nvmlEventTypeXidCriticalError, eventData is the XID. */
 typedef struct {
     nvmlDevice_t device;
     unsigned long long eventType;
@@ -53,7 +53,7 @@ typedef struct {
 #define NVML_EVENT_TYPE_SINGLE_BIT_ECC 0x1ULL
 #define NVML_EVENT_TYPE_DOUBLE_BIT_ECC 0x2ULL
 #define NVML_EVENT_TYPE_XID_CRITICAL 0x8ULL
-#define NVML_EVENT_TYPE_SINGLE_BIT_STORM 0x200ULL /* this and those below: seen in r580 */
+#define NVML_EVENT_TYPE_SINGLE_BIT_STORM 0x200ULL /* this and the following: seen in r580 */
 #define NVML_EVENT_TYPE_ROW_REMAPPED 0x400ULL
 #define NVML_EVENT_TYPE_ROW_REMAP_FAILED 0x800ULL
 #define NVML_EVENT_TYPE_POISON 0x1000ULL
@@ -61,7 +61,7 @@ typedef struct {
 #define NVML_EVENT_TYPE_UNAVAILABLE 0x4000ULL
 #define NVML_EVENT_TYPE_RECOVERY_ACTION 0x8000ULL
 
-/* Clock event (before driver 535: throttle) reasons (a mask). */
+/* Clock event reasons (a mask); before driver 535: throttle reasons. */
 #define NVML_REASON_GPU_IDLE 0x1ULL
 #define NVML_REASON_APPLICATIONS_CLOCKS 0x2ULL
 #define NVML_REASON_SW_POWER_CAP 0x4ULL
@@ -71,21 +71,22 @@ typedef struct {
 #define NVML_REASON_HW_THERMAL_SLOWDOWN 0x40ULL
 #define NVML_REASON_HW_POWER_BRAKE 0x80ULL
 
-/* nvmlDeviceGetTotalEccErrors: which errors, and since the driver was loaded or over the board's life. */
+/* nvmlDeviceGetTotalEccErrors: which errors, and whether since the driver was loaded or over the board's
+ * life. */
 enum { NVML_MEMORY_ERROR_CORRECTED = 0, NVML_MEMORY_ERROR_UNCORRECTED = 1 };
 enum { NVML_ECC_VOLATILE = 0, NVML_ECC_AGGREGATE = 1 };
 
 /* nvmlDeviceGetClockInfo: which clock, in MHz. */
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 
-/* nvmlDeviceGetUtilizationRates, percent of the last sample period: between a sixth of a second and one. */
+/* nvmlDeviceGetUtilizationRates, percent of the last sample period: one sixth of a second to one second. */
 typedef struct {
-    unsigned int gpu; /* of the time, in which a kernel ran */
+    unsigned int gpu; /* of the time, during which a kernel ran */
     unsigned int memory;
 } nvmlUtilization_t;
 
-/* nvmlDeviceGetFieldValues, of drivers since 2017: many numbers in one call, each with a result of its own
- * (NOT_SUPPORTED or INVALID_ARGUMENT for one that this driver or GPU does not know). */
+/* nvmlDeviceGetFieldValues, in drivers since 2017: many values in one call, each with its own result
+ * (NOT_SUPPORTED or INVALID_ARGUMENT if unknown to this driver or GPU). */
 typedef union {
     double dVal;
     unsigned int uiVal;
@@ -96,7 +97,7 @@ typedef union {
 } nvmlValue_t;
 typedef struct {
     unsigned int fieldId;
-    unsigned int scopeId; /* of some fields the link; all ones: the sum of all links */
+    unsigned int scopeId; /* for some fields the link; all ones: the sum of all links */
     long long timestamp;
     long long latencyUsec;
     int valueType; /* which member of `value` is set: */
@@ -127,22 +128,22 @@ enum {
     NVML_FIELD_HW_POWER_BRAKE_NS = 271
 };
 
-/* nvmlDeviceGetViolationStatus, the older way to the violation times. */
+/* nvmlDeviceGetViolationStatus, the older interface for violation times. */
 typedef struct {
     unsigned long long referenceTime; /* us */
     unsigned long long violationTime; /* ns, since the driver was loaded */
 } nvmlViolationTime_t;
 enum { NVML_POLICY_POWER = 0, NVML_POLICY_THERMAL = 1 };
 
-/* nvmlDeviceGetNvLinkErrorCounter, the older way to a link's counters. */
+/* nvmlDeviceGetNvLinkErrorCounter, the older interface for a link's counters. */
 enum { NVML_LINK_REPLAY = 0, NVML_LINK_RECOVERY = 1, NVML_LINK_CRC_FLIT = 2, NVML_LINK_CRC_DATA = 3 };
-enum { NVML_MOST_LINKS = 36 }; /* 18 in headers before r580; calls beyond a GPU's last link are refused */
+enum { NVML_MOST_LINKS = 36 }; /* 18 in headers before r580; calls beyond a GPU's last link fail */
 
-/* The NVSwitch fabric that a GPU registers with: nvmlDeviceGetGpuFabricInfoV, since r550, and before it
+/* The NVSwitch fabric that a GPU registers with: nvmlDeviceGetGpuFabricInfoV, since r550; before that
  * nvmlDeviceGetGpuFabricInfo. */
 typedef struct {
     unsigned char clusterUuid[16];
-    nvmlReturn_t status; /* of a registration that is completed */
+    nvmlReturn_t status; /* of a completed registration */
     unsigned int cliqueId;
     unsigned char state; /* 0 not supported, 1 not started, 2 in progress, 3 completed */
 } nvmlGpuFabricInfo_t;
@@ -155,18 +156,18 @@ typedef struct {
     unsigned char state;
     unsigned int healthMask;
 } nvmlGpuFabricInfo_v2_t;
-#define NVML_GPU_FABRIC_INFO_V2 0x2000024U /* `version`: its number and size */
+#define NVML_GPU_FABRIC_INFO_V2 0x2000024U /* `version`: version number and size */
 
-/* nvmlDeviceGetComputeRunningProcesses_v3, since r510: `count` is room in `processes`, then how many there
- * are. */
+/* nvmlDeviceGetComputeRunningProcesses_v3, since r510: `count`: in, room in `processes`; out, their
+ * number. */
 typedef struct {
-    unsigned int pid; /* as this process's namespace has it, or 0 */
+    unsigned int pid; /* in this process's namespace, or 0 */
     unsigned long long usedGpuMemory;
     unsigned int gpuInstanceId;
     unsigned int computeInstanceId;
 } nvmlProcessInfo_t;
 
-/* GPM, counters of what a GPU really does: Hopper and later, since r520. A value is the mean between two
+/* GPM, counters of a GPU's actual work: Hopper and later, since r520. A value is the mean between two
  * samples of one GPU. */
 typedef struct nvmlGpmSample_st* nvmlGpmSample_t;
 typedef struct {
@@ -179,10 +180,10 @@ typedef struct {
         char* unit;
     } metricInfo;
 } nvmlGpmMetric_t;
-enum { NVML_MOST_GPM_METRICS = 98 }; /* that there is room for; newer headers have more */
+enum { NVML_MOST_GPM_METRICS = 98 }; /* capacity; newer headers have more */
 typedef struct {
     unsigned int version;
-    unsigned int numMetrics; /* that are asked, the first ones of `metrics` */
+    unsigned int numMetrics; /* requested, from the start of `metrics` */
     nvmlGpmSample_t sample1;
     nvmlGpmSample_t sample2;
     nvmlGpmMetric_t metrics[NVML_MOST_GPM_METRICS];
@@ -193,11 +194,11 @@ typedef struct {
 } nvmlGpmSupport_t;
 enum { NVML_GPM_VERSION = 1 }; /* `version` of both */
 enum {
-    NVML_GPM_SM_ACTIVE = 2, /* percent of the multiprocessors with something to do */
+    NVML_GPM_SM_ACTIVE = 2, /* percent of multiprocessors that are active */
     NVML_GPM_TENSOR_ACTIVE = 5
 };
 
-/* X(name, parameters): every function we use. */
+/* X(name, parameters): all functions used. */
 #define RAILYARD_NVML_FUNCTIONS(X)                                                                           \
     X(nvmlInit_v2, (void))                                                                                   \
     X(nvmlShutdown, (void))                                                                                  \
@@ -239,7 +240,7 @@ enum {
     X(nvmlDeviceRegisterEvents, (nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set))         \
     X(nvmlEventSetWait_v2, (nvmlEventSet_t set, nvmlEventData_t * data, unsigned int timeout_ms))
 
-/* The one that does not return nvmlReturn_t. */
+/* The only one that does not return nvmlReturn_t. */
 typedef const char* nvmlErrorString_fn(nvmlReturn_t result);
 
 #define RAILYARD_NVML_TYPE(name, parameters) typedef nvmlReturn_t name##_fn parameters;

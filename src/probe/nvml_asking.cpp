@@ -6,7 +6,7 @@
 namespace probe {
 namespace {
 
-// This driver or this GPU does not have it, or has not all links: nothing is hidden from us.
+// This driver or GPU does not have it, or has fewer links: not an error.
 bool is_absent(nvmlReturn_t result) {
     return result == NVML_ERROR_NOT_SUPPORTED || result == NVML_ERROR_FUNCTION_NOT_FOUND ||
            result == NVML_ERROR_INVALID_ARGUMENT || result == NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
@@ -90,7 +90,7 @@ std::vector<nvmlFieldValue_t> NvmlGpus::Asking::fields(std::initializer_list<Fie
         auto& one = asked.emplace_back();
         one.fieldId = field.id;
         one.scopeId = field.scope;
-        one.nvmlReturn = NVML_ERROR_NOT_SUPPORTED; // what is left as it is was not answered
+        one.nvmlReturn = NVML_ERROR_NOT_SUPPORTED; // fields left unchanged were not answered
     }
     if (!answered("field values", ask(device, static_cast<int>(asked.size()), asked.data()))) asked.clear();
     return asked;
@@ -114,7 +114,7 @@ void NvmlGpus::Asking::nvlink_fields() const {
     const auto flit = value(asked[0], "NVLink errors"), data = value(asked[1], "NVLink errors");
     if (flit || data) into.nvlink_crc = flit.value_or(0) + data.value_or(0);
     into.nvlink_replays = value(asked[2], "NVLink errors");
-    // NVLink 5 counts its recoveries elsewhere.
+    // NVLink 5 counts its recoveries in another field.
     const auto before = value(asked[3], "NVLink errors"), since = value(asked[4], "NVLink errors");
     if (before || since) into.nvlink_recoveries = before.value_or(0) + since.value_or(0);
     into.nvlink_rcv_errors = value(asked[5], "NVLink errors");
@@ -174,7 +174,7 @@ void NvmlGpus::Asking::violations() const {
     read("thermal violation time", NVML_POLICY_THERMAL, into.thermal_violation_ms);
 }
 
-// Both versions of the answer have what is used of it.
+// Both versions of the structure contain what is used of it.
 std::optional<nvmlGpuFabricInfo_v2_t> NvmlGpus::Asking::fabric_info() const {
     const auto& calls = library.calls;
     nvmlGpuFabricInfo_v2_t info{};
@@ -200,8 +200,8 @@ void NvmlGpus::Asking::fabric() const {
     if (info->state == NVML_FABRIC_COMPLETED) into.fabric_status = static_cast<std::uint32_t>(info->status);
 }
 
-// The counters are read when it begins to be used, soon after that, and seldom later: most seldom while its
-// power leaves no doubt that it works. When that begins to, what they say of before is dropped.
+// The counters are read when the GPU begins to be used, shortly after that, and then rarely: most rarely
+// while its power shows that it clearly works. When its power drops, older values are discarded.
 void NvmlGpus::Asking::activity(Library::Activity& of, int sample, int place) const {
     using Activity = Library::Activity;
     if (of.before == nullptr) return;
@@ -219,7 +219,7 @@ void NvmlGpus::Asking::activity(Library::Activity& of, int sample, int place) co
     if (used && sample >= of.next) {
         const bool read = answered("GPM counters", library.calls.nvmlGpmSampleGet(device, of.now));
         if (read && of.filled) compare(of);
-        // Not of all GPUs with one sample.
+        // Staggered: not all GPUs in one sample.
         of.next = sample + (read && !of.filled ? Activity::first + place
                             : works            ? Activity::between_works
                                                : Activity::between);

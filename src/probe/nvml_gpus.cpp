@@ -15,11 +15,11 @@ namespace probe {
 
 namespace {
 
-// Reasons to lower the clocks of which newer drivers count the time.
+// Clock event reasons for which newer drivers count the time.
 constexpr auto counted_reasons =
     NVML_REASON_SW_THERMAL_SLOWDOWN | NVML_REASON_HW_THERMAL_SLOWDOWN | NVML_REASON_HW_POWER_BRAKE;
 
-// Events of which a sample tells more than the event does.
+// Events after which a sample shows more than the event itself.
 constexpr auto stirring = NVML_EVENT_TYPE_SINGLE_BIT_STORM | NVML_EVENT_TYPE_ROW_REMAPPED |
                           NVML_EVENT_TYPE_ROW_REMAP_FAILED | NVML_EVENT_TYPE_POISON |
                           NVML_EVENT_TYPE_POISON_FATAL | NVML_EVENT_TYPE_UNAVAILABLE |
@@ -117,7 +117,7 @@ std::optional<std::vector<std::uint32_t>> NvmlGpus::Library::users_of(nvmlDevice
     std::vector<std::uint32_t> users;
     for (std::size_t i = 0; i < found->count; ++i) {
         const auto user = user_of_process(found->some[i].pid);
-        if (!user) return std::nullopt; // of another namespace, or gone by now
+        if (!user) return std::nullopt; // in another namespace, or already gone
         users.push_back(*user);
     }
     std::sort(users.begin(), users.end());
@@ -137,7 +137,7 @@ std::optional<NvmlGpus::Library::Processes> NvmlGpus::Library::processes_of(nvml
 
 namespace {
 
-// What refused every question about the GPU, by the questions of each look; empty: something was answered.
+// The error, if every query about the GPU made in each sample failed; empty: at least one was answered.
 std::string refusal_of(const GpuSample& gpu) {
     if (gpu.lost || gpu.unseen.empty() || gpu.reasons || gpu.pcie_generation || gpu.sm_mhz || gpu.power_mw ||
         gpu.busy_percent || gpu.ecc_corrected || gpu.remap_pending)
@@ -152,7 +152,7 @@ std::vector<GpuSample> NvmlGpus::sample(Ask ask) {
     std::vector<GpuSample> samples;
     const int number = library_->samples++;
     const bool stirred = library_->stirred.exchange(false);
-    // Not of all GPUs with one sample, which would take that long.
+    // Stagger the GPUs, so that no sample has to wait for all of them.
     const auto due = [&](std::size_t place, int between) {
         return ask == Ask::all || number == 0 || (number + static_cast<int>(place)) % between == 0;
     };
@@ -173,7 +173,7 @@ std::vector<GpuSample> NvmlGpus::sample(Ask ask) {
                 Asking{*library_, gpu.device, gpu.times}.times();
                 gpu.take_times(number);
             }
-            fresh = gpu.seldom; // with what it could not see
+            fresh = gpu.seldom; // including its errors
             gpu.hand_times(fresh);
             fresh.lost = false;
             const Asking asking{*library_, gpu.device, fresh};
@@ -238,13 +238,13 @@ std::vector<XidEvent> NvmlGpus::wait_xids(base::Duration longest) {
     for (;;) {
         nvmlEventData_t data{};
         const auto result = calls.nvmlEventSetWait_v2(library_->events, &data, wait);
-        // A lost GPU makes the wait itself fail: sample() reports it, and waiting again would spin.
+        // A lost GPU makes the wait itself fail: sample() reports the GPU, and waiting again would busy-loop.
         if (result != NVML_SUCCESS) {
             if (result != NVML_ERROR_TIMEOUT && result != NVML_ERROR_GPU_IS_LOST)
                 library_->has_xid_events = false;
             return events;
         }
-        wait = 0; // take what else has come, then return
+        wait = 0; // take what else has arrived, then return
         if ((data.eventType & NVML_EVENT_TYPE_XID_CRITICAL) == 0) {
             library_->stirred = true;
             continue;

@@ -1,5 +1,5 @@
-// What NvmlGpus is made of: the loaded library, what is remembered of each GPU, and the questions to one. For
-// nvml_gpus.cpp and nvml_asking.cpp alone.
+// The parts of NvmlGpus: the loaded library, the state kept for each GPU, and the queries of one GPU. Only
+// for nvml_gpus.cpp and nvml_asking.cpp.
 #pragma once
 
 #include "probe/nvml_abi.h"
@@ -31,12 +31,12 @@ struct NvmlGpus::Library {
         if (handle) ::dlclose(handle);
     }
 
-    // A sample in so many also has what is asked seldom, in so many the times, which cost most, and in so
-    // many the power limit.
+    // Samples between rare queries, between readings of the times, the most expensive, and of the power
+    // limit.
     static constexpr int samples_between = 10, samples_between_times = 40, samples_between_limits = 400;
 
-    // A count that is asked so seldom that what it grew by may have come at any moment since: that is handed
-    // on evenly over as many samples, so that who looks at a short while sees no more than came in one.
+    // A counter read so rarely that its increase may have happened at any moment since: it is spread evenly
+    // over as many samples, so a reader of a short interval sees one sample's share.
     class Handed {
     public:
         void ask(std::optional<std::uint64_t> count, int samples_since) {
@@ -48,7 +48,7 @@ struct NvmlGpus::Library {
                 part_ = late_ / static_cast<std::uint64_t>(samples_since) + 1;
             }
         }
-        // With each sample.
+        // Called once in each sample.
         std::optional<std::uint64_t> next() {
             late_ -= std::min(late_, part_);
             return count_ ? std::optional(*count_ - late_) : std::nullopt;
@@ -56,32 +56,32 @@ struct NvmlGpus::Library {
 
     private:
         std::optional<std::uint64_t> count_;
-        std::uint64_t late_ = 0, part_ = 0; // not handed on yet; of it with a sample
+        std::uint64_t late_ = 0, part_ = 0; // not yet passed on; share of each sample
     };
 
-    // What a GPU that is used really does, by GPM, whose counters cost two milliseconds to read.
+    // The actual work of a GPU in use, by GPM, whose counters take two milliseconds to read.
     struct Activity {
-        // Samples that the first value is a mean of, and later ones, also while it surely works.
+        // Samples averaged for the first value, for later ones, and for later ones while it clearly works.
         static constexpr int first = 10, between = 40, between_works = 120;
-        static constexpr double surely_works = 0.35; // of its power limit, as restart::work_of has it
-        // After so many below that they are read anew, unless they were with one of the last ones.
+        static constexpr double surely_works = 0.35; // share of its power limit, as in restart::work_of
+        // After this many samples below that, they are read again, unless read within the last `rest`.
         static constexpr int doubts_that_count = 3, rest = 30;
-        nvmlGpmSample_t before = nullptr, now = nullptr; // null: the GPU or the driver has none
-        bool filled = false;                             // `before` has counters
-        int read = 0, next = 0;                          // with which sample, and when again
-        int doubts = 0;                                  // samples in a row
+        nvmlGpmSample_t before = nullptr, now = nullptr; // null: not supported by the GPU or driver
+        bool filled = false;                             // `before` contains counters
+        int read = 0, next = 0;                          // sample of the last reading, and of the next
+        int doubts = 0;                                  // consecutive samples
         std::optional<double> sm{}, tensor{};
     };
 
     struct Gpu {
         nvmlDevice_t device = nullptr;
-        std::string pci; // nobody changes it: wait_xids reads it beside sample
+        std::string pci; // never changes: wait_xids reads it concurrently with sample
         GpuSample last;
-        GpuSample seldom, times; // what is asked seldom, as of the last time
-        int times_asked = 0;     // with which sample
+        GpuSample seldom, times; // results of the rare queries, as last read
+        int times_asked = 0;     // in which sample
         Handed power, thermal, sw_thermal, hw_thermal, brake;
         Activity activity;
-        std::optional<std::uint32_t> limit_mw{}; // of its power, which operators set
+        std::optional<std::uint32_t> limit_mw{}; // power limit, set by operators
 
         void take_times(int sample) {
             const auto since = sample - std::exchange(times_asked, sample);
@@ -103,17 +103,17 @@ struct NvmlGpus::Library {
 
     base::Expected<void> load(const std::string& name);
     base::Expected<void> start();
-    // Who computes on it: how many processes, and as many of them as there is room for.
+    // The processes that compute on it: their number, and as many of them as fit.
     struct Processes {
         unsigned count = 0;
         std::array<nvmlProcessInfo_t, 64> some{};
     };
     std::optional<Processes> processes_of(nvmlDevice_t device) const;
-    // Absent: not known of each.
+    // Absent: not known for all processes.
     std::optional<std::vector<std::uint32_t>> users_of(nvmlDevice_t device) const;
-    // Makes room for its counters, where it has some.
+    // Allocates its counters, if the GPU has any.
     void prepare(Activity& activity, nvmlDevice_t device) const;
-    // Whether this GPU's XIDs will come as events.
+    // Whether this GPU's XIDs will arrive as events.
     bool register_events(nvmlDevice_t device) const;
     std::string words(nvmlReturn_t result) const {
         return fmt::format("NVML: {} ({})", error_string ? error_string(result) : "error", result);
@@ -128,13 +128,13 @@ struct NvmlGpus::Library {
     nvmlErrorString_fn* error_string = nullptr;
     bool started = false;
     int samples = 0;
-    std::atomic<bool> stirred = false; // an event says that something asked seldom has changed
+    std::atomic<bool> stirred = false; // an event reported that a rarely queried value has changed
     std::vector<Gpu> gpus;
     nvmlEventSet_t events = nullptr;
     std::atomic<bool> has_xid_events = false;
 };
 
-// One question: its answer goes into the sample, a refusal among what cannot be seen.
+// One query: its answer is stored in the sample, an error in the sample's list of unseen values.
 struct NvmlGpus::Asking {
     const Library& library;
     nvmlDevice_t device;
@@ -147,9 +147,9 @@ struct NvmlGpus::Asking {
         if (function && answered(what, function(device, &value))) answer = value;
     }
 
-    // What NVML keeps itself, and answers within a microsecond.
+    // Values that NVML caches and returns within a microsecond.
     void now() const;
-    // What it asks the driver for at each call, which costs a third of a millisecond together.
+    // Queries for which NVML calls the driver each time; together they take a third of a millisecond.
     void seldom() const {
         pcie();
         nvlink_fields();
@@ -157,13 +157,14 @@ struct NvmlGpus::Asking {
         fabric();
         into.users = library.users_of(device);
     }
-    // Likewise, and two milliseconds.
+    // The same, but two milliseconds.
     void times() const {
         time_fields();
         violations();
     }
     void pcie() const;
-    // What new drivers give in one call, by the places of the fields that are asked; empty: they do not.
+    // Values that newer drivers return in one call, in the order of the requested fields; empty: not
+    // supported.
     struct Field {
         unsigned id = 0, scope = 0;
     };
@@ -171,9 +172,9 @@ struct NvmlGpus::Asking {
     std::optional<std::uint64_t> value(const nvmlFieldValue_t& field, std::string_view what) const;
     void nvlink_fields() const;
     void time_fields() const;
-    // Links that are up; and their counters, where there are no fields of them.
+    // Counts active links; and reads their counters, if there are no fields for them.
     void links() const;
-    // The older way, where there are no fields of them.
+    // The older interface, if there are no fields for them.
     void violations() const;
     std::optional<nvmlGpuFabricInfo_v2_t> fabric_info() const;
     void fabric() const;
@@ -181,7 +182,7 @@ struct NvmlGpus::Asking {
         limit.reset();
         number("power limit", library.calls.nvmlDeviceGetEnforcedPowerLimit, limit);
     }
-    // Of the GPU as now() has seen it; `sample`: the number of this one, `place` of the GPU.
+    // For the GPU as seen by now(); `sample`: the number of this sample, `place`: that of the GPU.
     void activity(Library::Activity& of, int sample, int place) const;
     void compare(Library::Activity& of) const;
 };

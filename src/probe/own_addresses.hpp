@@ -1,5 +1,5 @@
-// The addresses of this host's network interfaces, as text: "10.0.0.3", "fe80::1%ib0", loopback too. Who
-// writes numeric addresses as getnameinfo(3) does writes the same. Empty: the kernel does not say.
+// The addresses of this host's network interfaces, as text: "10.0.0.3", "fe80::1%ib0", including loopback, in
+// the format of getnameinfo(3). Empty: the kernel does not report them.
 #pragma once
 
 #include <functional>

@@ -11,7 +11,7 @@ namespace probe {
 namespace fs = std::filesystem;
 
 std::vector<std::string> gpus_on_bus(const fs::path& sysfs, bool unbound) {
-    constexpr std::size_t longest = 16; // "0x030200" and a line's end
+    constexpr std::size_t longest = 16; // "0x030200" and a newline
     std::vector<std::string> gpus;
     std::error_code failed;
     for (fs::directory_iterator at(sysfs / "bus/pci/devices", failed), end; !failed && at != end;

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr base::Duration walk_every = 1min;
-// A host whose shared file system hangs has thousands of sleepers; the driver's are among them or alone.
+// A host with a hanging shared file system has thousands of sleepers, so the number of stacks read is
+// limited.
 constexpr int most_stacks = 64;
 constexpr std::size_t most_controllers = 64;
 
@@ -36,13 +37,13 @@ ClockSource source_of(std::string_view name) {
     return ClockSource::other;
 }
 
-// The device of the default route with the least metric; empty: there is none. Columns: Iface Destination
+// The device of the default route with the lowest metric; empty: there is none. Columns: Iface Destination
 // Gateway Flags RefCnt Use Metric Mask …
 std::string default_device(const std::string& routes) {
     std::istringstream lines(routes);
     std::string line, device, best;
     std::uint64_t least = 0;
-    std::getline(lines, line); // the columns' names
+    std::getline(lines, line); // the heading
     while (std::getline(lines, line)) {
         std::istringstream columns(line);
         std::string destination, gateway, flags, references, use, metric, mask;
@@ -58,11 +59,11 @@ std::string default_device(const std::string& routes) {
 
 struct Mount {
     bool read_only = false; // the file system, not this view of it
-    bool hidden = false;    // systemd has put nothing in its place
+    bool hidden = false;    // hidden by systemd
 };
 
-// The mount that a path lies in, by proc(5)'s mountinfo: "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG …] -
-// TYPE SOURCE OPTIONS". Of several on one point the last is on top.
+// The mount that contains a path, from proc(5)'s mountinfo: "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG …]
+// - TYPE SOURCE OPTIONS". If several have the same mount point, the last one is on top.
 std::optional<Mount> mount_of(const std::string& path, const fs::path& mountinfo) {
     std::ifstream lines(mountinfo);
     std::optional<Mount> found;
@@ -93,7 +94,7 @@ std::optional<Mount> mount_of(const std::string& path, const fs::path& mountinfo
 Clocks read_clocks() {
     Clocks best;
     double least = 1e9;
-    // We may be put aside between two readings: the closest pair of three counts.
+    // We may be preempted between two readings: use the closest pair of three.
     for (int i = 0; i < 3; ++i) {
         timespec before{}, wall{}, after{};
         ::clock_gettime(CLOCK_BOOTTIME, &before);
@@ -133,13 +134,13 @@ void ProcHost::read_clock(const Clocks& now, HostSample& into) {
     }
     if (!now.close) return;
     const auto offset = now.wall_ms - static_cast<double>(now.since_boot.count());
-    // Both clocks run at the speed that NTP sets: only a step moves one against the other.
+    // Both clocks run at the rate set by NTP: only a step changes their difference.
     if (offset_ms_) into.clock_step_ms = std::abs(offset - *offset_ms_);
     offset_ms_ = offset;
 }
 
-// By its name, or by what it waits in: the stack tells the modules, but reading it takes CAP_SYS_ADMIN, which
-// nodewatchd's unit does not grant.
+// Judged by its name or by its kernel stack: the stack shows the modules, but reading it takes CAP_SYS_ADMIN,
+// which nodewatchd's unit does not grant.
 bool ProcHost::is_in_driver(const fs::path& process, const std::string& name) {
     if (name.find("nvidia") != std::string::npos || name.starts_with("nv-")) return true;
     if (stacks_ >= most_stacks) return false;
@@ -152,16 +153,16 @@ void ProcHost::read_process(const std::string& number, const Clocks& now, Sleepe
     const auto pid = whole_number(number);
     if (!pid) return;
     const auto text = start_of(proc_ / number / "stat", 1024);
-    // "PID (COMMAND) STATE …": a command may hold spaces and brackets, the fields behind it may not.
+    // "PID (COMMAND) STATE …": the command may contain spaces and parentheses, the fields after it cannot.
     const auto open = text.find('('), close = text.rfind(')');
     if (open == std::string::npos || close == std::string::npos || close < open) return;
     const auto name = text.substr(open + 1, close - open - 1);
-    if (name == "nv-fabricmanage") fabric_manager_ = true; // as much as the kernel keeps of its name
+    if (name == "nv-fabricmanage") fabric_manager_ = true; // the kernel truncates its name
     std::istringstream fields(text.substr(close + 1));
     std::string state, field;
     fields >> state;
     if (state != "D" || !is_in_driver(proc_ / number, name)) return;
-    // The start is field 22, of which the state is the third.
+    // The start time is field 22; the state is field 3.
     for (int at = 4; at <= 22; ++at)
         fields >> field;
     const auto started = whole_number(field).value_or(0);
@@ -180,7 +181,7 @@ void ProcHost::read_processes(const Clocks& now) {
     blocked_ = std::move(found);
 }
 
-// What comes and goes with drivers and services.
+// Devices and files that come and go with drivers and services.
 void ProcHost::find_devices() {
     has_switches_ = !entries(proc_ / "driver/nvidia-nvswitch/devices").empty();
     has_gpus_ = !entries(proc_ / "driver/nvidia/gpus").empty();
@@ -229,7 +230,7 @@ HostSample ProcHost::sample() {
         return a.second.since < b.second.since;
     });
     if (longest != blocked_.end()) {
-        // As of the walk: nobody has looked since.
+        // As of the last walk: there was no look since.
         taken.blocked_s = std::chrono::duration<double>(*walked_ - longest->second.since).count();
         taken.blocked_name = longest->second.name;
     }
@@ -259,7 +260,8 @@ MountSample look_at_mount(const std::string& path, const fs::path& mountinfo) {
     }
     sample.answered = true;
     if (mount) sample.read_only = mount->read_only;
-    // Without what root keeps for itself, as df(1) does. A file system without blocks (/proc) has no share.
+    // Without the blocks reserved for root, as in df(1). A file system without blocks (/proc) has no
+    // percentage.
     const auto used = about.f_blocks - std::min(about.f_blocks, about.f_bfree);
     const auto usable = used + about.f_bavail;
     if (about.f_blocks > 0 && usable > 0)

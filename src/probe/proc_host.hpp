@@ -1,9 +1,9 @@
-// The host as /proc and /sys show it, without its InfiniBand ports and GPUs.
+// The host as shown by /proc and /sys, without its InfiniBand ports and GPUs.
 //
-// Files that are read each time are kept open. Only the list of processes costs more, some microseconds each:
-// it is walked once a minute.
+// Files that are read each time are kept open. Only the process list is more expensive, some microseconds per
+// process: it is walked once a minute.
 //
-// Nothing here waits for a device, but the kernel may take its time: call from a thread that may wait.
+// Nothing here waits for a device, but the kernel may block: call from a thread that may block.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,17 +21,17 @@
 
 namespace probe {
 
-// Two clocks read at one moment: what one of them jumps by the other does not.
+// Two clocks read at the same moment: a jump of one against the other can be seen.
 struct Clocks {
     base::Duration since_boot{};
     double wall_ms = 0; // since the epoch
-    bool close = true;  // read so close to each other that their difference says something
+    bool close = true;  // read close enough together for the difference to be meaningful
 };
 Clocks read_clocks();
 
 class ProcHost {
 public:
-    // `proc` and `sys`: "/proc" and "/sys", or trees of that shape. Nothing is read yet.
+    // `proc` and `sys`: "/proc" and "/sys", or trees with the same layout. Nothing is read yet.
     ProcHost(std::filesystem::path proc, std::filesystem::path sys,
              std::function<Clocks()> clocks = read_clocks);
 
@@ -45,7 +45,7 @@ private:
     };
     // A process in uninterruptible sleep within the NVIDIA driver.
     struct Blocked {
-        std::uint64_t started = 0; // tells it from a later one with the same number
+        std::uint64_t started = 0; // distinguishes it from a later process with the same number
         base::Duration since{};
         std::string name;
     };
@@ -61,7 +61,7 @@ private:
     std::function<Clocks()> clocks_;
     std::vector<Controller> memory_;
     base::UniqueFd clock_source_;
-    std::optional<double> offset_ms_; // of the time of day from the time since the boot
+    std::optional<double> offset_ms_; // of the time of day from the time since boot
     std::optional<base::Duration> walked_;
     Sleepers blocked_; // by process number
     int stacks_ = 0;   // read in this walk
@@ -74,10 +74,10 @@ private:
 // Whether a process of this name (at most 15 bytes) runs.
 bool runs(std::string_view name, const std::filesystem::path& proc);
 
-// Asks a file system once. It does not return while the file system's server does not answer.
+// Queries a file system once. Blocks while the file system's server does not answer.
 //
-// Whether it is read-only `mountinfo` says: systemd's ProtectSystem makes every mount so for us alone, and
-// what it hides from us (ProtectHome) is EACCES, not the empty folder that we see there.
+// `mountinfo` shows whether it is read-only: systemd's ProtectSystem makes all mounts read-only for us. What
+// it hides from us (ProtectHome) is EACCES, not the empty folder that we see.
 MountSample look_at_mount(const std::string& path,
                           const std::filesystem::path& mountinfo = "/proc/self/mountinfo");
 

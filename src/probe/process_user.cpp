@@ -10,7 +10,7 @@ namespace probe {
 
 std::optional<std::uint32_t> user_of_process(std::uint32_t pid) {
     if (pid == 0) return std::nullopt;
-    // Its folder is root's where the process may not be traced.
+    // Its /proc directory belongs to root if the process is not traceable.
     const auto status = base::read_file(fmt::format("/proc/{}/status", pid), 65536);
     if (!status) return std::nullopt;
     constexpr std::string_view mark = "\nUid:\t";

@@ -34,7 +34,7 @@ double rate_gbps(std::string_view line) {
     return failed == std::errc{} && rest.starts_with(" Gb/sec") && rate >= 0 && rate < 1e6 ? rate : 0;
 }
 
-// "32.0 GT/s PCIe" -> 32; none of "Unknown".
+// "32.0 GT/s PCIe" -> 32; none for "Unknown".
 std::optional<double> pcie_speed(const std::optional<std::string>& line) {
     double speed = 0;
     if (!line) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<double> pcie_speed(const std::optional<std::string>& line) {
     return known ? std::optional(speed) : std::nullopt;
 }
 
-// None of what a device without a link of its own says: 0 and 255.
+// None for 0 and 255, which a device without its own link reports.
 std::optional<std::uint32_t> pcie_width(const std::optional<std::string>& line) {
     const auto lanes = line ? whole_number(*line) : std::nullopt;
     const bool known = lanes && *lanes > 0 && *lanes <= 32;
@@ -56,7 +56,7 @@ Guid guid_in(const fs::path& path) {
     return line ? topo::parse_sysfs_guid(*line).value_or(0) : 0;
 }
 
-// The PCI address of an HCA, by the folder that its entry stands for; empty: it is no PCI device.
+// The PCI address of an HCA, from the folder that its entry links to; empty: it is not a PCI device.
 std::string pci_of(const fs::path& device) {
     std::error_code failed;
     const auto name = fs::canonical(device / "device", failed).filename().string();
@@ -65,7 +65,7 @@ std::string pci_of(const fs::path& device) {
     return !failed && address ? name : std::string();
 }
 
-// "47000" -> 47; none of what no chip or module has: a sensor that is not there says 0 or 255.
+// "47000" -> 47; none for impossible values: an absent sensor reports 0 or 255.
 std::optional<double> celsius_in(const fs::path& path) {
     const auto line = first_line(path);
     const auto thousandths = line ? whole_number(*line) : std::nullopt;
@@ -75,11 +75,11 @@ std::optional<double> celsius_in(const fs::path& path) {
 
 constexpr std::array counter_folders{"counters", "hw_counters"};
 
-// Samples from one reading of what changes only when a link trains anew to the next.
+// Number of samples between readings of values that change only when a link retrains.
 constexpr unsigned samples_between = 5;
 constexpr unsigned samples_between_heat = 30;
-constexpr unsigned readings_between_refusals = 120; // an hour at the usual interval
-constexpr std::size_t most_sensors = 64;            // in the register that the driver asks (MTCAP)
+constexpr unsigned readings_between_refusals = 120; // an hour at the default interval
+constexpr std::size_t most_sensors = 64;            // in the register that the driver reads (MTCAP)
 
 } // namespace
 
@@ -90,7 +90,7 @@ SysfsIb::SysfsIb(fs::path root, std::vector<std::string> judged, std::vector<std
 void SysfsIb::judge(std::vector<std::string> counters) {
     if (counters == judged_) return;
     judged_ = std::move(counters);
-    devices_.clear(); // each is opened again
+    devices_.clear(); // all are opened again
 }
 
 void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
@@ -121,14 +121,14 @@ void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
         port.pcie_speed = open_file(path / "device/current_link_speed");
         port.last.pcie_width_max = pcie_width(first_line(path / "device/max_link_width"));
         port.last.pcie_speed_max = pcie_speed(first_line(path / "device/max_link_speed"));
-        if (!port.state) continue; // going away, or not there yet: the next sample looks again
+        if (!port.state) continue; // going away, or not there yet: the next sample tries again
         for (const auto& counter : judged_)
             for (const auto* folder : counter_folders)
                 if (auto fd = open_file(port.path / folder / counter)) {
                     port.judged.push_back({counter, std::move(fd)});
                     break;
                 }
-        // As they stand in a sample, whose map each is then added to at its end.
+        // In the order of the sample's map, so that each is appended at its end.
         std::sort(port.judged.begin(), port.judged.end(),
                   [](const Counter& a, const Counter& b) { return a.name < b.name; });
         ports.push_back(std::move(port));
@@ -163,7 +163,7 @@ void SysfsIb::look_around(IbSample& into) {
     }
 }
 
-// The driver adds them after the device.
+// The driver adds the sensors after the device.
 void SysfsIb::find_sensors(Port& port) const {
     const auto folder = class_ / port.device / "device/hwmon";
     for (const auto& chip : entries(folder)) {
@@ -190,7 +190,7 @@ void SysfsIb::read_sensors(Port& port) const {
         if (celsius && !critical) critical = celsius_in(sensor.files + "crit");
         if (celsius && critical) continue;
         celsius.reset();
-        critical.reset(); // another module may be put in
+        critical.reset(); // another module may be inserted
         sensor.rest = readings_between_refusals;
     }
 }
@@ -240,7 +240,7 @@ IbSample SysfsIb::sample(Depth depth) {
     for (auto& [device, ports] : devices_) {
         for (auto& port : ports) {
             if (!read_port(port, depth, taken.ports.emplace_back())) {
-                // Gone while its entry is still there: open it again next time.
+                // The port is gone but its entry is still there: open it again next time.
                 taken.ports.pop_back();
                 ports.clear();
                 break;

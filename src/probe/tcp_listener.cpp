@@ -30,18 +30,18 @@ bool ask(int fd, int family, std::uint16_t port) {
     question.wanted.sdiag_family = static_cast<std::uint8_t>(family);
     question.wanted.sdiag_protocol = IPPROTO_TCP;
     question.wanted.idiag_states = listening;
-    question.wanted.id.idiag_sport = htons(port); // the kernel leaves out the others
+    question.wanted.id.idiag_sport = htons(port); // the kernel filters out the others
     return ::send(fd, &question, sizeof question, 0) == static_cast<ssize_t>(sizeof question);
 }
 
-// Reads the answer to its end, so that the next question's is not mixed with it.
+// Reads the whole answer, so that none of it is mixed with the next one.
 std::optional<std::uint32_t> answer(int fd, std::uint16_t port) {
     std::optional<std::uint32_t> uid;
     for (;;) {
         std::array<std::byte, 16 << 10> buffer;
         const auto size = ::recv(fd, buffer.data(), buffer.size(), 0);
         if (size <= 0) return uid;
-        // Messages one after the other, each at a multiple of NLMSG_ALIGNTO (netlink(7)).
+        // Consecutive messages, each aligned to NLMSG_ALIGNTO (netlink(7)).
         nlmsghdr head{};
         for (std::size_t at = 0, end = static_cast<std::size_t>(size); end - at >= sizeof head;) {
             std::memcpy(&head, &buffer[at], sizeof head);
@@ -62,7 +62,7 @@ std::optional<std::uint32_t> answer(int fd, std::uint16_t port) {
 std::optional<std::uint32_t> tcp_listener(std::uint16_t port) {
     const base::UniqueFd fd(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
     if (!fd) return {};
-    const timeval patience{1, 0}; // the kernel answers while it is asked
+    const timeval patience{1, 0}; // the kernel answers during the call
     ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     for (const auto family : {AF_INET, AF_INET6})
         if (ask(fd.get(), family, port))

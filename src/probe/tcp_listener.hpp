@@ -1,6 +1,6 @@
-// Who listens at a TCP port of this host, by the kernel's own word (sock_diag(7)). It goes through listening
-// sockets alone: /proc/net/tcp would also walk the table of connections, which takes milliseconds on a host
-// with much memory.
+// Who listens on a TCP port of this host, as reported by the kernel (sock_diag(7)). Only listening sockets
+// are searched: /proc/net/tcp also walks the connection table, which takes milliseconds on a host with much
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace probe {
 
-// The user whose processes listen at the port, at any address of IPv4 or IPv6: one user, as Linux lets no
-// other share a port. None: nobody does, or the kernel does not tell.
+// The user whose processes listen on the port, on any IPv4 or IPv6 address: one user, as Linux lets no others
+// share it. None: no process listens, or it is not reported.
 std::optional<std::uint32_t> tcp_listener(std::uint16_t port);
 
 } // namespace probe

@@ -24,7 +24,7 @@ public:
         number(static_cast<std::uint8_t>(part.size()));
         raw(part);
     }
-    // Each counter in as few bytes as it needs.
+    // Writes each counter in as few bytes as it needs.
     void counters(const std::vector<std::uint64_t>& values) {
         std::vector<std::uint8_t> sizes((values.size() + 3) / 4);
         for (std::size_t i = 0; i < values.size(); ++i) {

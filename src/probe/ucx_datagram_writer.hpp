@@ -1,4 +1,4 @@
-// The datagrams in which UCX would send statistics: for who tests what reads them (ucx_statistics.hpp).
+// The datagrams in which UCX would send statistics: for tests of their reader (ucx_statistics.hpp).
 #pragma once
 
 #include "probe/ucx_statistics.hpp"
@@ -9,10 +9,10 @@
 
 namespace probe {
 
-// A message as serialization.c of UCX 1.13.1 writes it: each device an interface of one endpoint.
+// A message as written by serialization.c of UCX 1.13.1: each device is an interface of one endpoint.
 std::vector<std::byte> ucx_message(const UcxStatistics& said);
 
-// It in fragments, as client_server.c sends them. `time` must grow from one message to the next.
+// Splits it into fragments as client_server.c sends them. `time` must increase from one message to the next.
 std::vector<std::vector<std::byte>> ucx_datagrams(std::span<const std::byte> message, std::uint64_t time);
 
 } // namespace probe

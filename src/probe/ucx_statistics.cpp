@@ -13,14 +13,14 @@ namespace {
 using base::Error;
 using base::Expected;
 
-// Bounds of what UCX itself writes: a class number is a byte, whose last value ends a node's children; names
-// of nodes have 39 bytes at most, and a class 64 counters at most that a filter can name. Trees are some five
-// nodes deep.
+// Limits of what UCX itself writes: a class number is a byte, whose last value ends a node's children; node
+// names have at most 39 bytes, and a class at most 64 counters that a filter can name. Trees are about five
+// levels deep.
 constexpr std::uint32_t most_classes = 254, most_counters = 64;
 constexpr std::size_t longest_node = 39, deepest = 16, most_devices = 64;
 constexpr std::uint8_t end_of_children = 255;
 
-// What a class's counters mean to us.
+// The classes of nodes that matter here.
 enum class Kind { other, interface };
 enum class Sum { none, sent, received, dropped };
 
@@ -50,7 +50,7 @@ class Input {
 public:
     explicit Input(std::span<const std::byte> bytes) : rest_(bytes), size_(bytes.size()) {}
 
-    // False, and error() from then on, where fewer bytes are left.
+    // False if fewer bytes are left; error() is set from then on.
     template <class T> bool number(T& into) {
         if (rest_.size() < sizeof into) return fail("it ends too soon");
         std::memcpy(&into, rest_.data(), sizeof into);
@@ -88,7 +88,7 @@ private:
 };
 
 bool read_classes(Input& input, std::vector<Class>& classes) {
-    std::array<std::uint32_t, 4> head{}; // version, nothing, compression, number of classes
+    std::array<std::uint32_t, 4> head{}; // version, unused, compression, number of classes
     for (auto& word : head)
         if (!input.number(word)) return false;
     if (head[0] != 1) return input.fail("its version is not 1");
@@ -109,7 +109,7 @@ bool read_classes(Input& input, std::vector<Class>& classes) {
     return true;
 }
 
-// Two bits of each counter say how many bytes it has; then come those.
+// Two bits for each counter give its size in bytes; the counters follow.
 bool read_counters(Input& input, const Class& of, UcxStatistics::Device* into) {
     std::span<const std::byte> sizes;
     if (!input.bytes((of.counters.size() + 3) / 4, sizes)) return false;
@@ -135,14 +135,14 @@ bool read_counters(Input& input, const Class& of, UcxStatistics::Device* into) {
                     : of.counters[i] == Sum::received ? &into->received
                     : of.counters[i] == Sum::dropped  ? &into->dropped
                                                       : nullptr;
-        // Garbage must not wrap a sum.
+        // Invalid data must not make a sum overflow.
         if (sum != nullptr) *sum += std::min(value, UINT64_MAX / 4 - std::min(*sum, UINT64_MAX / 4));
     }
     return true;
 }
 
 bool read_nodes(Input& input, const std::vector<Class>& classes, UcxStatistics& into) {
-    // The device that each open node belongs to: its own, of an interface, else its parent's.
+    // The device of each open node: its own if it is an interface, else its parent's.
     std::vector<UcxStatistics::Device*> open;
     do {
         std::uint8_t number = 0;
@@ -174,7 +174,7 @@ bool read_nodes(Input& input, const std::vector<Class>& classes, UcxStatistics& 
 
 constexpr std::array<char, 8> magic{'U', 'C', 'S', 'S', 'T', 'A', 'T', '1'};
 
-// As it stands before a fragment, without padding.
+// The header of a fragment in memory order, without padding.
 struct Head {
     std::uint64_t time = 0;
     std::uint32_t total = 0, offset = 0, size = 0;
@@ -190,7 +190,7 @@ std::optional<Head> read_head(std::span<const std::byte> datagram) {
     std::memcpy(&head.total, datagram.data() + 16, 4);
     std::memcpy(&head.offset, datagram.data() + 20, 4);
     std::memcpy(&head.size, datagram.data() + 24, 4);
-    // A fragment is as long as one can be, but for the last.
+    // All fragments except the last have the maximum size.
     const bool fits = head.total > 0 && head.total <= UcxDatagrams::most_message &&
                       head.offset < head.total && head.offset % whole_fragment == 0 &&
                       datagram.size() == head_bytes + head.size &&
@@ -215,7 +215,7 @@ std::size_t UcxDatagrams::held() const {
     return sum;
 }
 
-// For a message of so many bytes. Looked for where a message begins: messages of a sender are seconds apart.
+// For a message of this size. Called at the start of a message: a sender's messages are seconds apart.
 bool UcxDatagrams::has_room(std::size_t bytes, base::Time now) {
     if (held() + bytes > most_held)
         for (auto& [sender, message] : senders_)
@@ -229,7 +229,7 @@ std::optional<std::vector<std::byte>>
 UcxDatagrams::take(std::uint16_t sender, std::span<const std::byte> datagram, base::Time now) {
     const auto head = read_head(datagram);
     auto known = senders_.find(sender);
-    // A port is used again by another process, whose clock says less: after a while it is heard.
+    // Another process may reuse the port with a clock that is behind: it is accepted after a while.
     const bool fresh = head && (known == senders_.end() || head->time > known->second.time ||
                                 now - known->second.last > patience);
     if (fresh && known != senders_.end()) known->second.bytes = {};
@@ -255,7 +255,7 @@ UcxDatagrams::take(std::uint16_t sender, std::span<const std::byte> datagram, ba
     message.come[number] = true;
     std::memcpy(message.bytes.data() + head->offset, datagram.data() + head_bytes, head->size);
     if (--message.missing > 0) return std::nullopt;
-    // Until the next one nothing is kept but its time.
+    // Until the next message only its time is kept.
     message.come.clear();
     return std::exchange(message.bytes, {});
 }
