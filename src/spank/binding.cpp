@@ -14,7 +14,7 @@ namespace {
 using topo::at;
 using topo::none;
 
-// The part of `all` that rank `local` of `ranks` gets.
+// The part of `all` for rank `local` of `ranks`.
 std::vector<int> share(const std::vector<int>& all, std::size_t local, std::size_t ranks) {
     const auto count = all.size();
     if (ranks >= count) return {all[local % count]};
@@ -23,7 +23,7 @@ std::vector<int> share(const std::vector<int>& all, std::size_t local, std::size
             begin + static_cast<std::ptrdiff_t>((local + 1) * count / ranks)};
 }
 
-// The NUMA node that all devices share, or none.
+// The NUMA node of all devices, or none if they differ.
 template <class Devices, class NumaOf> int common_numa(const Devices& devices, NumaOf numa_of) {
     int common = none;
     for (const int device : devices) {
@@ -34,7 +34,7 @@ template <class Devices, class NumaOf> int common_numa(const Devices& devices, N
     return common;
 }
 
-// Those nearest to the GPU, by what the facts say.
+// The HCAs nearest to the GPU according to the host's facts.
 std::vector<int> near_gpu(const topo::Host& host, const std::vector<int>& hcas, int gpu) {
     std::vector<int> own;
     for (const int h : hcas)
@@ -86,7 +86,7 @@ void bind_cpus(Binding& binding, std::span<const topo::NumaNode> numa, const Sea
         binding.cpus = std::move(near);
 }
 
-// "0,3,5"; nothing when a word is no such number.
+// "0,3,5"; nothing if a word is not such a number.
 std::optional<std::vector<int>> indices(std::string_view list) {
     std::vector<int> numbers;
     while (!list.empty()) {
@@ -165,21 +165,20 @@ VisibleGpus visible_gpus(std::size_t gpus, const Lookup& get) {
     }
     const auto numbers = indices(seen);
     if (seen.empty() || seen == "-1" || seen == "NoDevFiles" || seen == "void" || seen == "none") {
-        visible.gpus.emplace(); // it sees none
+        visible.gpus.emplace(); // no GPUs are visible
         return visible;
     }
     if (!known) {
         if (numbers && all_below(*numbers, gpus)) visible.gpus = numbers;
         return visible;
     }
-    if (words(seen) == own->size()) { // the step's whole list, by whatever names
+    if (words(seen) == own->size()) { // all of the step's GPUs, whatever their names
         visible.by_slurm = true;
         visible.gpus = own;
         return visible;
     }
     if (!numbers || numbers->empty()) return visible;
-    // A part of the step's GPUs, by the host's numbers or counted from 0; where both fit, neither is known to
-    // be meant.
+    // A subset of the step's GPUs, in the host's numbering or from 0. If both fit and differ, it is unknown.
     const bool global = std::all_of(numbers->begin(), numbers->end(), [&](int n) {
         return std::find(own->begin(), own->end(), n) != own->end();
     });

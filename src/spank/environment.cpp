@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* exports = "RAIL_EXPORTS";
 
-// Whether UCX may use InfiniBand; a list that is empty allows nothing.
+// Whether UCX may use InfiniBand; an empty list allows nothing.
 bool ucx_on_infiniband(const Lookup& get) {
     const auto transports = get("UCX_TLS");
     return !transports || (!transports->empty() && base::ucx_tls_has_infiniband(*transports));
@@ -50,7 +50,7 @@ base::Expected<std::vector<Variable>> environment(const topo::Fabric& fabric, co
         const auto step = topo::exports::net_ports(fabric, host, binding.step_hcas);
         if (!step) return step.error();
         if (ucx_on_infiniband(get)) set("UCX_NET_DEVICES", fmt::format("{}", fmt::join(own->ports, ",")));
-        // "=": the names are whole. All of the step, since NCCL's ranks use each other's HCAs.
+        // "=": match whole names. All of the step's HCAs, since NCCL's ranks use each other's.
         set("NCCL_IB_HCA", fmt::format("={}", fmt::join(step->ports, ",")));
         set("NCCL_CROSS_NIC", fmt::format("{}", step->cross_nic));
     }
@@ -62,10 +62,10 @@ base::Expected<std::vector<Variable>> environment(const topo::Fabric& fabric, co
         if (!words.empty()) words += ' ';
         words += fmt::format("{}={}", variable.name, variable.value);
     }
-    // Not claimed: a step of the step would take it for all the GPUs there are.
+    // Not claimed: a step within this step would assume that these are all GPUs.
     if (mode.what == BindMode::What::gpu && !binding.gpus.empty() && visible.gpus &&
         binding.gpus.size() < visible.gpus->size() && (visible.variable.empty() || visible.by_slurm)) {
-        // By the names that the program has for them.
+        // Using the names by which the program knows them.
         const auto whole = visible.variable.empty() ? std::nullopt : get(visible.variable);
         std::string_view rest = whole ? std::string_view(*whole) : std::string_view();
         std::vector<std::string> names;
@@ -77,7 +77,7 @@ base::Expected<std::vector<Variable>> environment(const topo::Fabric& fabric, co
         }
         variables.push_back({visible.variable.empty() ? "CUDA_VISIBLE_DEVICES" : visible.variable,
                              fmt::format("{}", fmt::join(names, ","))});
-        // GPUs are numbered by PCI address here, as in NVML and Slurm; CUDA's own order is by speed.
+        // GPUs are numbered by PCI address here, as in NVML and Slurm; by default CUDA orders them by speed.
         if (variables.back().name == "CUDA_VISIBLE_DEVICES") set("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
     }
     if (!words.empty()) variables.push_back({exports, words});

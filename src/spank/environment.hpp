@@ -1,9 +1,9 @@
-// What a rank's environment says about its binding. Pure.
+// A rank's environment variables for its binding. Pure.
 //
 // The batch script gets these variables too, for what it starts itself (torchrun, mpirun's own ranks), and
 // passes them on to its steps. There the rank's own values replace them (on a host without facts they are
-// unset), and only what the user has set since is kept. So RAIL_EXPORTS lists what was set, as NAME=VALUE
-// words: a variable that still has that value is Railyard's.
+// unset); only what the user has set since is kept. So RAIL_EXPORTS lists what was set, as NAME=VALUE words:
+// a variable that still has that value is Railyard's.
 #pragma once
 
 #include "base/expected.hpp"
@@ -20,20 +20,20 @@ struct Variable {
     bool operator==(const Variable&) const = default;
 };
 
-// The names that a variable such as RAIL_EXPORTS claims: unset them, and the variable itself, before calling
+// The names claimed by a variable such as RAIL_EXPORTS: unset them, and the variable itself, before calling
 // environment().
 std::vector<std::string> claimed(const std::string& by, const Lookup& get);
 
-// `topo_file` is for NCCL_TOPO_FILE; empty: there is none. Variables that `get` knows are the user's: they
-// are left out, and so is UCX_NET_DEVICES where UCX_TLS keeps UCX from InfiniBand. Last comes RAIL_EXPORTS,
-// when anything is set. Errors (Code::unfit): a device's name that no list can take.
+// `topo_file` is for NCCL_TOPO_FILE; empty: there is none. Variables that `get` finds were set by the user
+// and are left out; so is UCX_NET_DEVICES if UCX_TLS excludes InfiniBand. RAIL_EXPORTS comes last, if
+// anything is set. Errors (Code::unfit): a device name that cannot be put in a list.
 base::Expected<std::vector<Variable>> environment(const topo::Fabric& fabric, const topo::Host& host,
                                                   const Binding& binding, const VisibleGpus& visible,
                                                   BindMode mode, const std::string& topo_file,
                                                   const Lookup& get);
 
-// "rail-bind: rank 3 host n001 gpu 3 hca mlx5_3:1 numa 0 cpus 0-15"; "-" for what is not known. `cpus`: those
-// the rank runs on.
+// "rail-bind: rank 3 host n001 gpu 3 hca mlx5_3:1 numa 0 cpus 0-15"; "-" for unknown values. `cpus`: the CPUs
+// that the rank runs on.
 base::Expected<std::string> describe(const topo::Fabric& fabric, const topo::Host& host,
                                      const Binding& binding, std::uint32_t rank,
                                      const std::vector<int>& cpus);

@@ -22,7 +22,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// Where NCCL looks by default, for machines whose maker provides a description.
+// Where NCCL looks by default, on machines whose vendor provides a topology file.
 constexpr const char* vendors_topo_file = "/var/run/nvidia-topologyd/virtualTopology.xml";
 
 std::string topo_file(const topo::Fabric& fabric, const topo::Host& host, const std::string& fsroot,
@@ -30,8 +30,7 @@ std::string topo_file(const topo::Fabric& fabric, const topo::Host& host, const 
     if (::access((fsroot + vendors_topo_file).c_str(), F_OK) == 0) return {};
     const auto text = topo::exports::nccl_topo(fabric, host);
     if (!text || !topo::exports::safe_name(host.name) || !base::private_folder(run_folder)) return {};
-    // One a host: it says what the host is like, whatever the job. Replaced whole, so that who reads it sees
-    // the former one or this.
+    // One for each host, whatever the job. Replaced atomically: a reader sees the old or the new one.
     auto path = fmt::format("{}/nccl-topo-{}.xml", run_folder, host.name);
     if (!base::write_file_if_changed(path, *text)) return {};
     return path;
@@ -58,7 +57,7 @@ Expected<HostView> view_host(const std::string& node, const std::string& fsroot,
         names[h] = device;
         view.hcas.push_back(h);
     }
-    // Afterwards, since names are compared: jobs get the kernel's.
+    // Only now, since names are compared above: jobs get the kernel's names.
     for (const auto& [h, device] : names)
         view.fabric.hosts.front().hcas[topo::at(h)].device = device;
     if (auto numa = topo::read_numa_nodes(fsroot)) view.numa = *std::move(numa);

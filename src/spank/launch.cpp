@@ -1,9 +1,9 @@
-// In srun within an allocation: the order of ranks, by a list of hosts that srun reads itself.
+// In srun within an allocation: sets the order of ranks with a host list that srun reads itself.
 //
-// Slurm calls init before srun looks at its environment and words, and init_post_opt once it has: in between,
-// SLURM_HOSTFILE and the counts that go with it stand in srun's environment, and are unset before anything is
+// Slurm calls init before srun reads its environment and arguments, and init_post_opt after that. In between,
+// SLURM_HOSTFILE and the matching counts are set in srun's environment; they are unset before anything is
 // started. In the batch script's environment they would affect every sbatch, salloc and srun in it, whatever
-// their options. The list is in memory (memfd) and never a file that would have to be removed.
+// their options. The list is in memory (memfd), so there is no file to remove.
 #include "spank/order.hpp"
 #include "spank/step_layout.hpp"
 
@@ -28,7 +28,7 @@ std::optional<std::string> own_variable(const std::string& name) {
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-// What is set while srun reads its options, and what the environment had before.
+// The variables set while srun reads its options, and their previous values.
 struct HandedOver {
     struct Changed {
         std::string name;
@@ -59,7 +59,7 @@ std::vector<std::string> own_words() {
     return words;
 }
 
-// Those of the batch script; in an salloc's shell, computed here.
+// The lists of the batch script; in an salloc shell they are computed here.
 std::optional<RankLists> lists_of_job(const std::vector<std::string>& hosts, std::string& why) {
     RankLists lists;
     const auto ranks = own_variable("RAIL_NODELIST");
@@ -81,10 +81,10 @@ std::optional<RankLists> lists_of_job(const std::vector<std::string>& hosts, std
 
 bool inside_a_step() {
     const auto step = own_variable("SLURM_STEP_ID");
-    return step && step->size() < 10; // a batch script and an interactive step have numbers of ten digits
+    return step && step->size() < 10; // the IDs of batch and interactive steps have ten digits
 }
 
-// A descriptor of a file that has no name; -1 when there is none.
+// A descriptor of a file without a name; -1 if it cannot be created.
 int in_memory(const std::string& text) {
     const int file = ::memfd_create("railyard-hosts", MFD_CLOEXEC);
     for (std::size_t done = 0; file >= 0 && done < text.size();) {
@@ -109,7 +109,7 @@ int hand_over_order(spank_t, Arguments) {
     const auto words = own_words();
     const auto asked = words.empty() ? std::nullopt : read_step_words({words.begin() + 1, words.end()}, why);
     const auto lists = asked ? lists_of_job(*hosts, why) : std::nullopt;
-    // Slurm's own order; but railrun's environment describes a part of the allocation.
+    // Slurm's own order already; but railrun's environment describes a part of the allocation.
     if (lists && lists->ranks == *hosts && !own_variable("RAIL_LAUNCH")) return ESPANK_SUCCESS;
     const auto step = lists ? step_hosts(*asked, *lists, own_variable, why) : std::nullopt;
     if (!step) {

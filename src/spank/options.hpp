@@ -1,4 +1,4 @@
-// The plugin's settings and where each came from. Pure: no SPANK, no environment of its own.
+// The plugin's settings and their sources. Pure: no SPANK, no environment of its own.
 //
 // A value from the command line overrides one from the environment, which overrides one from plugstack.conf's
 // arguments, in whatever order they arrive.
@@ -19,33 +19,33 @@ namespace spank {
 
 enum class Origin : std::uint8_t { unset, arguments, environment, command_line };
 
-// One flag. Those for slurmctld are sched::hint_flags() with the spellings of sched::set_hint; rail-bind
-// (binding.hpp), rail-ucx (preload.hpp) and rail-preflight (sched/ask/preflight_wish.hpp) are for the hosts
-// of the job only.
+// One flag. Flags for slurmctld are sched::hint_flags(), with the value syntax of sched::set_hint. rail-bind
+// (binding.hpp), rail-ucx (preload.hpp) and rail-preflight (sched/ask/preflight_wish.hpp) only concern the
+// hosts of the job.
 struct Flag {
     const char* name;     // "rail-span"
     const char* variable; // "RAIL_SPAN": see sched::hint_variable
-    const char* arginfo;  // "unit|pod|fabric", as --help shows it
+    const char* arginfo;  // "unit|pod|fabric", as shown by --help
     const char* usage;    // one line for --help
     bool for_slurmctld;
 };
 inline constexpr std::size_t flag_count = 14;
 std::span<const Flag> flags();
-std::size_t flag_index(std::string_view name); // of a flag that is there
+std::size_t flag_index(std::string_view name); // of an existing flag
 
 class Options {
 public:
     Options();
 
     // "name=value" from plugstack.conf: a flag's name, or socket, run, fsroot, ucx, railrun, railcheck or
-    // railckpt, which are absolute paths. Errors (Code::usage) name the argument.
+    // railckpt, whose values are absolute paths. Errors (Code::usage) name the argument.
     base::Expected<void> set_argument(std::string_view argument);
 
-    // A flag given by its index in flags(). Errors (Code::usage) as sched::set_hint and parse_bind.
+    // Sets a flag by its index in flags(). Errors (Code::usage): those of sched::set_hint and parse_bind.
     base::Expected<void> set_flag(std::size_t flag, std::string_view value);
 
-    // Takes RAIL_SPAN and so on where `get` knows them and they are not empty. A bad value is kept, so that
-    // slurmctld refuses the job as well, and is the error (Code::usage).
+    // Takes RAIL_SPAN and so on if `get` finds them and they are not empty. An invalid value is kept, so that
+    // slurmctld also rejects the job, and returned as an error (Code::usage).
     base::Expected<void> read_environment(const std::function<const char*(const char*)>& get);
 
     // The value of flags()[flag]; empty: unset.
@@ -55,10 +55,10 @@ public:
     // Paths on a host: "%n" becomes the node's name, "%%" a percent sign.
     std::string socket(std::string_view node) const;      // of nodewatchd
     std::string run_folder(std::string_view node) const;  // for files that jobs read
-    std::string fsroot(std::string_view node) const;      // holds sys/ and proc/; empty: this machine's own
+    std::string fsroot(std::string_view node) const;      // contains sys/ and proc/; empty: of this machine
     std::string ucx_library(std::string_view node) const; // librailucx.so
     std::string railrun(std::string_view node) const;
-    std::string railcheck(std::string_view node) const; // empty: railrun's own
+    std::string railcheck(std::string_view node) const; // empty: railrun's default
     std::string railckpt(std::string_view node) const;
 
 private:
@@ -68,7 +68,7 @@ private:
     };
     void keep(std::size_t flag, std::string_view text, Origin origin);
 
-    std::array<Value, flag_count> values_; // as flags()
+    std::array<Value, flag_count> values_; // in the order of flags()
     std::string socket_ = "/run/railyard/job.sock";
     std::string run_folder_ = "/run/railyard";
     std::string fsroot_;
@@ -76,8 +76,8 @@ private:
     std::string railrun_, railcheck_, railckpt_;
 };
 
-// What a user may not have meant, a sentence each: to be said at submission, never a reason to refuse the
-// job. `is_there` tells whether this host has the directory.
+// Settings that the user may not have intended, one sentence each: printed at submission, never a reason to
+// reject the job. `is_there` reports whether this host has the directory.
 std::vector<std::string> doubts(const Options& options,
                                 const std::function<bool(const std::string&)>& is_there);
 

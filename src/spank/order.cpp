@@ -23,8 +23,8 @@ namespace {
 struct Order {
     std::vector<std::string> hosts; // in Slurm's order
     std::optional<RankLists> lists;
-    std::string file;                      // RAIL_HOSTFILE; empty: none could be written
-    std::optional<base::JobFolder> folder; // that holds it
+    std::string file;                      // RAIL_HOSTFILE; empty: it could not be written
+    std::optional<base::JobFolder> folder; // the folder of that file
 };
 
 Order& order() {
@@ -32,7 +32,7 @@ Order& order() {
     return one;
 }
 
-// In a folder that only root can write to, and which is the job's as long as this process lives.
+// In a folder that only root can write to, and that belongs to the job while this process lives.
 void write_hostfile(const std::string& run_folder, std::uint32_t job, const std::string& text) {
     base::remove_left_job_folders(run_folder);
     auto folder = base::JobFolder::hold(run_folder, base::JobId(job));
@@ -55,7 +55,7 @@ base::Expected<RankLists> job_lists(const std::vector<std::string>& hosts, const
         if (options().origin(i) != Origin::command_line)
             if (auto variable = get(flags()[i].variable); variable && !variable->empty())
                 value = *std::move(variable);
-        // An invalid value was refused at submission: the script has set this one since.
+        // Invalid values are refused at submission: this one was set later by the script.
         if (!value.empty()) static_cast<void>(sched::set_hint(hints, flags()[i].name, value).has_value());
     }
     const auto conf = base::load_conf("", {base::ConfTable::placement});
@@ -63,7 +63,7 @@ base::Expected<RankLists> job_lists(const std::vector<std::string>& hosts, const
     const auto fabric = topo::read_fabric(conf->placement.fabric);
     if (!fabric) return fabric.error();
     sched::Request request;
-    sched::apply_hints(hints, {}, request); // how wide it may span was decided long ago
+    sched::apply_hints(hints, {}, request); // the placement is already decided
     return rank_lists(*fabric, hosts, sched::sizes_of(request), request.spares, request.order);
 }
 
@@ -74,7 +74,7 @@ void prepare_order(spank_t handle) {
     const Lookup get = [&](const std::string& name) { return task_variable(handle, name); };
     auto lists = job_lists(*hosts, get);
 #ifdef __GLIBC__
-    ::malloc_trim(0); // the fabric is large, and slurmstepd stays
+    ::malloc_trim(0); // the fabric is large, and slurmstepd keeps running
 #endif
     if (!lists) {
         slurm_verbose("spank_rail: the order of ranks is left to Slurm: %s", lists.error().text.c_str());
@@ -106,8 +106,8 @@ void change_order(spank_t handle, RankLists lists) {
     order().hosts = *hosts;
     order().lists = std::move(lists);
     order().file.clear();
-    // The file that root wrote is of the first order. This one has no name, and is there as long as the
-    // script, which inherits it, lives.
+    // The file written by root contains the first order. This file has no name, and exists as long as the
+    // script, which inherits it, is running.
     const int file = ::memfd_create("railyard-hosts", 0);
     const auto text =
         hostfile(*order().lists, *hosts, expand_counts(get("SLURM_TASKS_PER_NODE").value_or("")));

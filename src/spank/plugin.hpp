@@ -1,4 +1,4 @@
-// What the hooks of the plugin share, and which of them run where.
+// What the plugin's hooks share, and which of them run where.
 #pragma once
 
 #include "spank/options.hpp"
@@ -16,24 +16,24 @@ enum class Hook : std::uint8_t { init, init_post_opt, task_init, exit };
 
 using Arguments = std::span<char*>;
 
-// One process, one plugin: sbatch, salloc, srun, or a slurmstepd.
+// One plugin per process: sbatch, salloc, srun, or a slurmstepd.
 Options& options();
 
-// Runs the table's functions (dispatch.cpp) for this hook in this context, in order, until one fails. Never
-// throws.
+// Runs the functions that the table (dispatch.cpp) lists for this hook in this context, in order, until one
+// fails. Never throws.
 int dispatch(Hook hook, spank_t handle, Arguments arguments);
 
 // submit.cpp: in sbatch, salloc and srun.
-int register_flags(spank_t handle, Arguments arguments); // also in slurmstepd, which gets the values back
+int register_flags(spank_t handle, Arguments arguments); // also in slurmstepd, which receives the values
 int publish(spank_t handle, Arguments arguments);
 
-// launch.cpp: in srun, before it looks at its options, and after.
+// launch.cpp: in srun, before and after it reads its options.
 int hand_over_order(spank_t handle, Arguments arguments);
 int take_back_order(spank_t handle, Arguments arguments);
-inline constexpr const char* step_ordered = "RAIL_STEP_ORDERED"; // in the environment of such a step
+inline constexpr const char* step_ordered = "RAIL_STEP_ORDERED"; // in such a step's environment
 
 // task.cpp: in slurmstepd, as root, once before tasks are forked; as the user, before a task or the batch
-// script starts; as root, when all have ended.
+// script starts; as root, after all have ended.
 int prepare(spank_t handle, Arguments arguments);
 int export_settings(spank_t handle, Arguments arguments);
 int clean_up(spank_t handle, Arguments arguments);

@@ -23,11 +23,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// railrun keeps its own, shorter bounds; these are for one that hangs.
-constexpr std::array<std::chrono::seconds, 4> longest{0s, 150s, 360s, 1700s}; // by the level
+// railrun has its own, shorter limits; these are for a railrun that hangs.
+constexpr std::array<std::chrono::seconds, 4> longest{0s, 150s, 360s, 1700s}; // by level
 constexpr std::size_t longest_answer = 1 << 20;
 
-// Everything until the end; false: not in time.
+// Reads until the end of input; false: the deadline passed.
 bool read_all(int from, Clock::time_point deadline, std::string& text) {
     for (;;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
@@ -46,7 +46,7 @@ bool read_all(int from, Clock::time_point deadline, std::string& text) {
 
 void run_preflight(spank_t handle, const std::string& text) {
     const auto wish =
-        sched::parse_preflight(text); // checked at submission, but a script may change the variable
+        sched::parse_preflight(text); // validated at submission, but a script may change the variable
     char** environment = nullptr;
     if (!wish || wish->level == 0 || spank_get_item(handle, S_JOB_ENV, &environment) != ESPANK_SUCCESS)
         return;
@@ -73,7 +73,7 @@ void run_preflight(spank_t handle, const std::string& text) {
     while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {}
     if (!ended) return slurm_error("rail-preflight: %s does not end: the job starts", words[0].c_str());
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT)) {
-        // The job is being ended, and its script would begin now.
+        // The job is being terminated, and its script must not start.
         ::signal(WTERMSIG(status), SIG_DFL);
         ::raise(WTERMSIG(status));
     }

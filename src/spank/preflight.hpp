@@ -1,5 +1,5 @@
-// --rail-preflight in slurmstepd, before the batch script begins: railrun(1) tries the job's hosts, and says
-// on which the job is to start.
+// --rail-preflight in slurmstepd, before the batch script starts: railrun(1) checks the job's hosts, and
+// reports on which of them the job should start.
 #pragma once
 
 #include "spank/plugin.hpp"
@@ -8,10 +8,10 @@
 
 namespace spank {
 
-// As the user, in the process that becomes the script, when its order of hosts is set: runs railrun
-// --preflight with the script's environment and waits for it. Hosts that fail give their places in that order
-// to spares. Whatever goes wrong is told the user, and the script begins; it does not when the job is ended
-// meanwhile, by a signal that railrun dies of.
+// As the user, in the process that becomes the script, after its order of hosts is set: runs railrun
+// --preflight with the script's environment and waits for it. Spares take the places of failed hosts in that
+// order. Errors are reported to the user, and the script starts. It does not if the job is terminated during
+// this, by a signal that also ends railrun.
 void run_preflight(spank_t handle, const std::string& wish);
 
 } // namespace spank

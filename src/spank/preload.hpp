@@ -9,12 +9,12 @@
 
 namespace spank {
 
-// Errors (Code::usage): a value that is neither off, watch nor stats.
+// Errors (Code::usage): the value is not off, watch or stats.
 base::Expected<void> check_ucx(std::string_view value);
 
-// LD_PRELOAD with the library in it, before what the user preloads: its calls come first. Nothing: it is
-// there already, as in a step of a script that has it, or the path is one that LD_PRELOAD cannot hold, which
-// is a list between spaces and colons.
+// LD_PRELOAD with the library in front of what the user preloads, so that its functions are called first.
+// Nothing: it is already there, as in a step of a script that has it, or the path contains a space or colon,
+// which separate the entries of LD_PRELOAD.
 std::optional<std::string> with_preloaded(const std::string& library,
                                           const std::optional<std::string>& before);
 

@@ -14,11 +14,11 @@
 namespace spank {
 namespace {
 
-// Host indices by units, as they follow each other.
+// Host indices ordered by unit.
 using Indices = std::vector<std::uint32_t>;
 
-// Brings `first` to the front: its unit by turning the order, itself within its unit; where segments are
-// nested or there are NVLink domains its pod, in that its unit, in that its domain.
+// Moves `first` to the front: its unit by rotating the order, and the host within its unit. With nested
+// segments or NVLink domains: its pod, its unit within the pod, and its domain within the unit.
 void put_first(const sched::PlacementIndex& index, sched::RankedHosts& ranked, std::uint32_t first,
                bool nested) {
     const auto unit = [&](std::uint32_t host) { return index.unit_of[host]; };
@@ -45,7 +45,7 @@ void put_first(const sched::PlacementIndex& index, sched::RankedHosts& ranked, s
         const auto [begin, end] = bring(ranks.begin(), ranks.end(), unit);
         std::rotate(ranks.begin(), begin, ranks.end());
     } else {
-        // Groups of ranks lie in pods, units and domains: each comes first in the one around it.
+        // Groups of ranks are nested in pods, units and domains: each goes first in the enclosing one.
         const auto pod = [&](std::uint32_t host) { return index.units[unit(host)].pod; };
         const auto domain = [&](std::uint32_t host) { return domains ? index.domain_of[host] : unit(host); };
         auto end = ranks.end();
@@ -149,7 +149,7 @@ std::vector<std::uint32_t> expand_counts(std::string_view text) {
 
 std::string hostfile(const RankLists& lists, const std::vector<std::string>& hosts,
                      const std::vector<std::uint32_t>& tasks) {
-    // Impossible counts were set in the environment by the user: then a line a host.
+    // The user has set impossible counts in the environment: write one line per host.
     constexpr std::uint64_t most = 1048576;
     std::map<std::string_view, std::uint32_t> count;
     std::uint64_t all = 0;
@@ -182,8 +182,8 @@ std::vector<Variable> rank_environment(const RankLists& lists, const std::vector
           "OMPI_MCA_rmaps_base_mapping_policy", "OMPI_MCA_rmaps_base_schedule_policy",
           "OMPI_MCA_rmaps_base_pattern", "OMPI_MCA_rmaps_rank_file_path", "OMPI_MCA_orte_rankfile"})
         if (get(users)) return variables;
-    // The sequential mapper is the only one of Open MPI 4 that keeps an order; options of mpirun's command
-    // line for mapping or hosts override it.
+    // The sequential mapper is the only one in Open MPI 4 that keeps an order; mpirun's command line options
+    // for mapping or hosts override it.
     const Variable launcher[] = {{"OMPI_MCA_orte_default_hostfile", hostfile},
                                  {"OMPI_MCA_rmaps_base_mapping_policy", "seq"}};
     std::string claims;

@@ -19,7 +19,7 @@ std::optional<std::string> task_variable(spank_t handle, const std::string& name
 }
 
 const std::string& node_name() {
-    // Found out once, as root and before tasks are forked.
+    // Determined once, as root and before tasks are forked.
     static const std::string name = [] {
         const char* by_slurmd = std::getenv("SLURMD_NODENAME");
         if (by_slurmd != nullptr && topo::exports::safe_name(by_slurmd)) return std::string(by_slurmd);

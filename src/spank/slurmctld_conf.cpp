@@ -16,18 +16,18 @@ namespace {
 
 using namespace std::chrono;
 
-constexpr char answered = '='; // before the answer, so that an empty list differs from none
+constexpr char answered = '='; // in front of the answer, so that an empty list differs from no answer
 
 [[noreturn]] void ask(int to) {
     if (const int nothing = ::open("/dev/null", O_RDWR); nothing >= 0) ::dup2(nothing, STDERR_FILENO);
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
-        std::signal(number, SIG_DFL); // not the submission's handlers
+        std::signal(number, SIG_DFL); // not the handlers of the submitting process
     slurm_conf_t* conf = nullptr;
     if (slurm_load_ctl_conf(0, &conf) == SLURM_SUCCESS && conf != nullptr) {
         const char* list = conf->job_submit_plugins;
         const auto text = answered + std::string(list == nullptr ? "" : list);
         [[maybe_unused]] const auto written =
-            ::write(to, text.data(), text.size()); // shorter than a pipe holds
+            ::write(to, text.data(), text.size()); // shorter than a pipe's capacity
     }
     ::_exit(0);
 }

@@ -1,4 +1,4 @@
-// What slurmctld is configured with, asked at submission.
+// slurmctld's configuration, queried at submission.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,9 @@
 
 namespace spank {
 
-// JobSubmitPlugins; none when slurmctld has not answered within `patience`. A process of its own asks, so
-// that a busy slurmctld delays the submission no longer, and the user does not see libslurm's error messages.
+// JobSubmitPlugins; none if slurmctld has not answered within `patience`. A separate process asks, so that a
+// busy slurmctld delays the submission no longer than that, and the user does not see libslurm's error
+// messages.
 std::optional<std::string> job_submit_plugins(std::chrono::milliseconds patience);
 
 // Whether rail is in that list.

@@ -1,4 +1,4 @@
-// In slurmd, as it starts: what it has loaded is written down for nodewatchd (base/slurmd_record.hpp).
+// In slurmd, as it starts: records what it has loaded for nodewatchd (base/slurmd_record.hpp).
 #include "spank/plugin.hpp"
 #include "spank/remote.hpp"
 
@@ -10,7 +10,7 @@ int record_slurmd(spank_t, Arguments arguments) {
     for (const char* argument : arguments)
         if (auto set = options().set_argument(argument); !set)
             slurm_error("spank_rail: %s", set.error().text.c_str());
-    // A slurmd that cannot write this is as good as any other: it starts.
+    // Errors are ignored: slurmd must start in any case.
     const auto maps = base::read_file("/proc/self/maps");
     if (!maps) {
         slurm_info("spank_rail: %s", maps.error().text.c_str());

@@ -1,9 +1,9 @@
-// spank_rail.so: spank_rail(8). The plugin's identity and entry points; only these leave the shared object.
+// spank_rail.so: spank_rail(8). The plugin's identity and entry points; only these are exported.
 #include "spank/plugin.hpp"
 
 #include <slurm/slurm_version.h>
 
-// const objects have internal linkage in C++ unless they were declared extern before.
+// const objects have internal linkage in C++ unless they are declared extern first.
 extern "C" {
 extern const char plugin_name[];
 extern const char plugin_type[];

@@ -32,7 +32,7 @@ Expected<StatisticsPort> ask_for_statistics(const std::string& socket, std::uint
     if (socket.size() >= sizeof address.sun_path) return unavailable(socket, ENAMETOOLONG);
     std::memcpy(address.sun_path, socket.data(), socket.size());
     base::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const timeval patience{2, 0}; // of connecting, too
+    const timeval patience{2, 0}; // for connecting, too
     if (!fd || ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0 ||
         ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
         ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
@@ -72,8 +72,8 @@ std::vector<Setting> statistics_settings(std::optional<std::uint16_t> port,
                                                 {"RAIL_UCX_STATS", ""}}
                          : std::vector<Setting>{};
     const auto to = fmt::format("udp:127.0.0.1:{}", *port);
-    // With a timer of its own UCX up to the present one ends a process that closes an endpoint: "exit" does
-    // not, and librailucx asks for what is to be sent while the process runs.
+    // With a timer trigger, UCX (all versions so far) ends a process that closes an endpoint. "exit" does
+    // not, and librailucx triggers sending while the process runs.
     return {{"UCX_STATS_DEST", to},
             {"UCX_STATS_TRIGGER", "exit"},
             {"UCX_STATS_FILTER", "bytes_*,rx_am_bytes,rx_drop"},

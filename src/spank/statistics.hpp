@@ -1,4 +1,4 @@
-// --rail-ucx=stats: a port of the host's agent for the statistics of this step's UCX.
+// --rail-ucx=stats: a port on the host's agent for the UCX statistics of this step.
 #pragma once
 
 #include "base/expected.hpp"
@@ -11,20 +11,19 @@
 
 namespace spank {
 
-// The agent takes statistics at the port for as long as the connection is open: to the end of slurmstepd at
-// most.
+// The agent accepts statistics on the port while the connection is open: until slurmstepd ends at the latest.
 struct StatisticsPort {
     base::UniqueFd connection;
     std::uint16_t number = 0;
 };
 
-// Asks the agent at this socket, for 2 s at most. Errors: Code::unavailable (no agent, or none that answers),
-// Code::denied (it refused, with its reason), Code::input (not the protocol).
+// Asks the agent at this socket, for at most 2 s. Errors: Code::unavailable (no agent, or no answer),
+// Code::denied (it refused, with the reason), Code::input (not the protocol).
 base::Expected<StatisticsPort> ask_for_statistics(const std::string& socket, std::uint32_t job,
                                                   std::uint32_t epoch, std::uint32_t uid);
 
-// What a task's environment gets for it; an empty value: it is to be unset. What the user has set stays, what
-// an outer step or the batch script of ours has set does not: its port is another's. Pure.
+// The variable to set in a task's environment; an empty value: unset it. A user's value is kept; Railyard's
+// from an outer step or the batch script is not: its port is another step's. Pure.
 struct Setting {
     std::string name, value;
     bool operator==(const Setting&) const = default;

@@ -19,8 +19,8 @@ struct Option {
     Means means = Means::nothing;
 };
 
-// Of srun in 22.05 to 24.11; those that say where tasks go are left out: -w -x -F -r -m -O --het-group
-// --spread-job --use-min-nodes --jobid -Z --ntasks-per-gpu and their like.
+// Options of srun in 22.05 to 24.11. Those that decide where tasks go are omitted: -w -x -F -r -m -O
+// --het-group --spread-job --use-min-nodes --jobid -Z --ntasks-per-gpu and similar.
 constexpr std::array known_options = {
     Option{"nodes", 'N', Takes::word, Means::nodes},
     Option{"ntasks", 'n', Takes::word, Means::tasks},
@@ -107,7 +107,7 @@ constexpr std::array known_options = {
     Option{"wckey", 0, Takes::word},
 };
 
-// Variables by which srun would lay out tasks in a way that is not known here.
+// Variables that make srun lay out tasks in a way that cannot be predicted here.
 constexpr std::array deciding = {"SLURM_DISTRIBUTION",      "SLURM_HOSTFILE",       "SLURM_OVERCOMMIT",
                                  "SLURM_SPREAD_JOB",        "SLURM_USE_MIN_NODES",  "SLURM_NTASKS_PER_GPU",
                                  "SLURM_NTASKS_PER_TRES",   "SLURM_HET_SIZE",       "SLURM_PACK_SIZE",
@@ -145,7 +145,7 @@ bool keep_option(StepWords& words, const Option& option, std::string_view value)
     return number.has_value();
 }
 
-// The number that all have, or nullopt.
+// The value that all hosts share, or nullopt.
 std::optional<std::uint32_t> uniform(const std::optional<std::string>& counts) {
     if (!counts) return {};
     const auto list = expand_counts(*counts);
@@ -155,7 +155,7 @@ std::optional<std::uint32_t> uniform(const std::optional<std::string>& counts) {
     return list.front();
 }
 
-// srun's words one after the other.
+// Iterates over srun's arguments.
 class WordReader {
 public:
     explicit WordReader(const std::vector<std::string>& words) : words_(words) {}
@@ -164,7 +164,7 @@ public:
         for (; at_ < words_.size(); ++at_) {
             const std::string_view word = words_[at_];
             if (word == "--") return step_;
-            if (word.size() < 2 || word[0] != '-') { // the program; beyond it, ':' begins another component
+            if (word.size() < 2 || word[0] != '-') { // the program; after it, ':' begins another component
                 if (std::find(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end(), ":") ==
                     words_.end())
                     return step_;
@@ -179,7 +179,7 @@ public:
     }
 
 private:
-    // These two return the option that is not known or not understood; "" when all is well.
+    // These two return the option that is unknown or invalid; "" on success.
     std::string read_name(std::string_view word) {
         const auto equals = word.find('=');
         const auto name = word.substr(0, equals);
@@ -260,7 +260,7 @@ std::optional<StepHosts> step_hosts(const StepWords& words, const RankLists& lis
             return even(*per_node);
         }
         if (!jobs) return even(1);
-        if (nodes != all) { // the job's tasks were meant for its ranks and spares alike
+        if (nodes != all) { // the job's tasks were meant for its ranks and spares together
             const auto each = uniform(get("SLURM_TASKS_PER_NODE"));
             if (!each || *each * all != *jobs) return no("tasks that are not the same on each node");
             return even(*each);
@@ -269,10 +269,11 @@ std::optional<StepHosts> step_hosts(const StepWords& words, const RankLists& lis
     }
     if (*total < nodes) return no("fewer tasks than nodes");
     if (per_node && *total == nodes * *per_node) return even(*per_node);
-    // srun ignores the job's --ntasks-per-node, but not its own.
+    // srun ignores the job's --ntasks-per-node, but honours its own.
     if (words.tasks_per_node) return no("tasks that are not --ntasks-per-node on each node");
     if (*total == nodes) return even(1);
-    // Equal nodes get equal shares, the first ones the remainder (seen with 22.05, for any CPUs a task).
+    // Equal nodes get equal shares, the first ones get the remainder (seen in 22.05, for any number of CPUs
+    // per task).
     const auto cpus = uniform(get("SLURM_JOB_CPUS_PER_NODE"));
     if (!fill_known || !cpus) return no("tasks that fill nodes in a way only slurmctld knows");
     auto each = words.cpus_per_task;

@@ -1,4 +1,4 @@
-// The flags, and their way to slurmctld and into the job.
+// The flags, and how they reach slurmctld and the job.
 #include "spank/plugin.hpp"
 #include "spank/slurmctld_conf.hpp"
 
@@ -13,8 +13,8 @@
 namespace spank {
 namespace {
 
-// Called for each flag that was given: at submission on the words as typed, in slurmstepd (`remote`) on what
-// submission accepted.
+// Called for each flag that was given: at submission with the text as typed, in slurmstepd (`remote`) with
+// what submission accepted.
 int take_flag(int flag, const char* text, int remote) {
     try {
         const auto set = options().set_flag(static_cast<std::size_t>(flag), text != nullptr ? text : "");
@@ -26,12 +26,12 @@ int take_flag(int flag, const char* text, int remote) {
     return ESPANK_BAD_ARG;
 }
 
-// Whether this process asks slurmctld for an allocation; srun within one asks for a step.
+// Whether this process requests an allocation from slurmctld; srun within one requests a step.
 bool allocates() {
     return spank_context() == S_CTX_ALLOCATOR || std::getenv("SLURM_JOB_ID") == nullptr;
 }
 
-// Flags for slurmctld that the user gave, as given; without the site's defaults.
+// The flags for slurmctld as given by the user; without the site's defaults.
 std::string given_for_slurmctld() {
     std::string given;
     for (std::size_t i = 0; i < flags().size(); ++i)
@@ -40,7 +40,8 @@ std::string given_for_slurmctld() {
     return given;
 }
 
-// Without job_submit_rail the flags would be lost silently. A warning, never a reason to refuse the job.
+// Without job_submit_rail the flags would be silently lost. This is a warning, never a reason to reject the
+// job.
 void warn_of_lost_flags() {
     constexpr std::chrono::milliseconds patience(2'000);
     static bool asked = false; // once for all components of a heterogeneous job
@@ -52,8 +53,8 @@ void warn_of_lost_flags() {
                     given.c_str());
 }
 
-// What is done before or beside a batch script is done for jobs of sbatch alone. In its environment the wish
-// may be that of another job, and its steps are given its own.
+// Actions before or alongside a batch script only apply to sbatch. Such a setting in the environment may come
+// from another job; and steps of the job are passed their own.
 void warn_without_script(std::string_view name, std::string_view without, const char* what) {
     const auto flag = flag_index(name);
     const std::string_view program = program_invocation_short_name;

@@ -1,8 +1,8 @@
-// In slurmstepd: the job's settings in its tasks' environment, and the binding of each task.
+// In slurmstepd: passes the job's settings to its tasks' environment, and binds each task.
 //
-// The host is looked at once a step, as root and before the tasks are forked (prepare); each task then binds
-// itself, as the user, in its own process (export_settings). What is not possible is logged in one line
-// when the user asked for it, and never ends a task.
+// The host is examined once per step, as root and before the tasks are forked (prepare); each task then binds
+// itself, as the user, in its own process (export_settings). If something requested by the user is not
+// possible, this is logged in one line; it never ends a task.
 #include "spank/binding.hpp"
 #include "spank/environment.hpp"
 #include "spank/host_view.hpp"
@@ -31,11 +31,11 @@
 namespace spank {
 namespace {
 
-// What prepare() found out; each task has a copy.
+// The results of prepare(); each task has a copy.
 struct Prepared {
     std::optional<HostView> view;
     std::string why_not;
-    std::optional<StatisticsPort> statistics; // to the end of the step
+    std::optional<StatisticsPort> statistics; // until the end of the step
 };
 
 Prepared& prepared() {
@@ -45,7 +45,7 @@ Prepared& prepared() {
 
 // The flag overrides the variable, which overrides plugstack.conf.
 struct Wish {
-    std::string text; // empty: none
+    std::string text; // empty: unset
     bool by_user = false;
 };
 
@@ -65,7 +65,7 @@ struct Asked {
 Asked asked(spank_t handle) {
     const auto [text, by_user] = wish(handle, "rail-bind");
     if (text.empty()) return {};
-    const auto mode = parse_bind(text); // checked at submission, but a script may change the variable
+    const auto mode = parse_bind(text); // validated at submission, but a script may change it
     return {mode.value_or(BindMode{}), by_user};
 }
 
@@ -98,7 +98,7 @@ bool run_on(const std::vector<int>& cpus) {
     return done;
 }
 
-// A task's variables, and as set, though without a value, what NCCL's own files set.
+// A task's variables. Those set by NCCL's own files count as set, without a value.
 class TaskVariables {
 public:
     explicit TaskVariables(spank_t handle) : handle_(handle) {
@@ -136,7 +136,7 @@ void log_line(bool by_user, const std::string& text) {
         slurm_debug("spank_rail: nothing is bound: %s", text.c_str());
 }
 
-// An agent that is not there costs nothing but the statistics.
+// If there is no agent, only the statistics are lost.
 void prepare_statistics(spank_t handle) {
     const auto [text, by_user] = wish(handle, "rail-ucx");
     if (text != "stats") return;
@@ -204,7 +204,7 @@ void bind_task(spank_t handle, bool script) {
         ::dprintf(STDERR_FILENO, "%s\n", line->c_str());
 }
 
-// The batch script as well: mpirun starts the ranks of its host itself.
+// Also for the batch script: mpirun starts the ranks of its own host itself.
 void preload_ucx(spank_t handle, bool script) {
     const auto [text, by_user] = wish(handle, "rail-ucx");
     const auto& statistics = prepared().statistics;
@@ -219,7 +219,7 @@ void preload_ucx(spank_t handle, bool script) {
     const auto library = options().ucx_library(node_name());
     const auto value = with_preloaded(library, task_variable(handle, "LD_PRELOAD"));
     if (!value) return;
-    // The loader would complain on each program's standard error.
+    // Otherwise the loader prints an error on each program's standard error.
     if (::access(library.c_str(), R_OK) != 0) {
         if (by_user && !script && item(handle, S_TASK_ID, 0) == 0)
             slurm_error("rail-ucx: %s: %s", library.c_str(), std::strerror(errno));
@@ -245,11 +245,11 @@ int export_settings(spank_t handle, Arguments) {
         if (const auto& value = options().value(i); options().origin(i) == Origin::command_line)
             spank_setenv(handle, flags()[i].variable, value.c_str(), 1);
 
-    // The path may be inherited from another host; this host's own counts.
+    // The path may be inherited from another host; this host's own is used.
     spank_setenv(handle, "RAIL_CKPT_SOCKET", options().socket(node_name()).c_str(), 1);
     const bool script = is_script(item(handle, S_JOB_STEPID, 0));
     if (script) export_order(handle);
-    // An order of ours, made in srun: another srun within the task must not take it for the user's wish.
+    // An order set by us in srun: another srun within the task must not mistake it for the user's choice.
     if (task_variable(handle, step_ordered)) {
         spank_unsetenv(handle, step_ordered);
         spank_unsetenv(handle, "SLURM_DISTRIBUTION");

@@ -25,7 +25,7 @@ void start_watching(spank_t handle, const std::string& text, const std::string& 
         return;
     const auto railckpt = options().railckpt(node_name());
     const auto script = std::to_string(::getpid());
-    // No child of the script's, which may wait for all that it has.
+    // Not a child of the script, which may wait for all its children.
     const pid_t between = ::fork();
     if (between == 0) {
         const base::UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));

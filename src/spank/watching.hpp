@@ -1,4 +1,4 @@
-// --ckpt-kind in slurmstepd: the checkpoints that the job's own program keeps are reported as its.
+// --ckpt-kind in slurmstepd: reports the checkpoints that the job's own program writes.
 #pragma once
 
 #include "spank/plugin.hpp"
