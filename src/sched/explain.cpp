@@ -13,7 +13,7 @@
 namespace sched {
 namespace {
 
-// All terms but `nodes` are the score's, in the same order.
+// All terms except `nodes` are those of the score, in the same order.
 ScoreTerm term_of(const Score& score, Term term) {
     return terms_of(score).at(static_cast<std::size_t>(term) - 1);
 }
@@ -51,7 +51,7 @@ struct Alternative {
     std::uint32_t without = 0;
 };
 
-// The units of these hosts that a placement can do without, those that hold most of them first.
+// The units of these hosts that a placement can do without, those with most of its hosts first.
 std::vector<std::uint32_t> dispensable(const PlacementIndex& index, const Request& request,
                                        const std::vector<std::uint32_t>& hosts) {
     std::map<std::uint32_t, std::uint32_t> taken;
@@ -103,12 +103,12 @@ std::string pods_text(const PlacementIndex& index, const std::vector<std::uint32
     return listed(texts);
 }
 
-// Of the hosts that the job had before.
+// How many hosts are ones that the job had before.
 std::size_t kept(const Scored& scored) {
     return scored.hosts.size() - scored.score.moved;
 }
 
-// What these hosts have of a term, in a sentence of its own.
+// The value of a term for these hosts, as a sentence.
 std::string sentence_of(const PlacementIndex& index, const Request& request, const Scored& chosen,
                         Term term) {
     const auto& score = chosen.score;
@@ -213,7 +213,7 @@ void note_cuts(Explanation& out, const Budget& budget) {
     if (!out.exact) out.sentence += "; not every other place was looked at, the budget of work was spent";
 }
 
-// The least change that lets a request be met by these hosts.
+// The smallest change that makes a request match these hosts.
 void widen(Request& request, const PlacementIndex& index, const Scored& held) {
     request.nodes = static_cast<std::uint32_t>(held.hosts.size());
     request.most = 0;

@@ -1,5 +1,5 @@
-// Why a placement is as it is: each term of its score beside the same term of the best alternative, and the
-// term that decided. For placements of ours and for allocations that a resource manager chose. Pure.
+// Why a placement was chosen: each term of its score next to that of the best alternative, and the term that
+// decided. For our own placements and for allocations chosen by a resource manager. Pure.
 #pragma once
 
 #include "sched/place.hpp"
@@ -13,17 +13,17 @@
 
 namespace sched {
 
-// The terms in which placements differ, the most important first (place.hpp). Of `nodes` more is better, of
+// The terms in which placements differ, the most important first (place.hpp). For `nodes` more is better, for
 // all others less.
 enum class Term : std::uint8_t {
     nodes, // a request for 4 to 8 nodes gets as many as fit
     tier,
     pods,
     units,
-    domains, // as others: of_domains()
+    domains, // like the others of of_domains()
     misaligned_rails,
     avoidance,
-    moved, // only of requests that say what the job had before
+    moved, // only if the request gives the job's previous hosts
     broken_domains,
     broken_units,
     left_in_domains,
@@ -32,8 +32,8 @@ enum class Term : std::uint8_t {
 inline constexpr std::size_t term_count = 12;
 
 std::string_view to_string(Term term); // as in JSON: "misaligned_rails"
-bool of_domains(Term term);            // only on fabrics that have NVLink domains
-std::string_view heading(Term term);   // for people: "wholly free units broken up"
+bool of_domains(Term term);            // only on fabrics with NVLink domains
+std::string_view heading(Term term);   // for display: "wholly free units broken up"
 
 // Hosts and their score.
 struct Scored {
@@ -42,10 +42,10 @@ struct Scored {
 };
 
 double value(const Scored& scored, Term term);
-// The value in words: "one unit" of tier, "2" of pods, "0.50" of avoidance.
+// The value as text: "one unit" for tier, "2" for pods, "0.50" for avoidance.
 std::string value_text(const Scored& scored, Term term);
 
-// The first term in which two differ; nullopt when they are equally good.
+// The first term in which two differ; nullopt if they are equally good.
 std::optional<Term> first_difference(const Scored& a, const Scored& b);
 bool better(const Scored& a, const Scored& b);
 
@@ -54,38 +54,37 @@ inline constexpr std::size_t most_alternatives = 64;
 
 struct TermLine {
     Term term = Term::nodes;
-    std::string text; // what these hosts have of it: "2 free nodes left over in the units used"
+    std::string text; // the value for these hosts: "2 free nodes left over in the units used"
 };
 
 struct Explanation {
     Scored chosen;
-    // The runner-up: the best placement of the same request that does without at least one of the units
-    // chosen. Exact for up to most_alternatives units; beyond that, only the units of which most hosts were
-    // taken are left out. Of an allocation that place() could improve on now, what it would choose. nullopt
-    // when every placement needs these units.
+    // The runner-up: the best placement of the same request that does without at least one of the chosen
+    // units. Exact for up to most_alternatives units; beyond that, only the units with most hosts are left
+    // out. For an allocation that place() could improve now: what it would choose. nullopt if every placement
+    // needs these units.
     std::optional<Scored> other;
-    std::vector<std::uint32_t> without; // of the runner-up: the unit's index that it does without; else empty
-    bool other_is_better = false;       // of allocations only
-    std::optional<Term> decided;        // where the two differ first; nullopt: the fabric's order decided
-    std::string sentence;               // what decided, for people
-    // The budget sufficed for everything: the runner-up is the best there is, and place() would choose these
-    // hosts.
+    std::vector<std::uint32_t> without; // for the runner-up: index of the unit that it does without; or empty
+    bool other_is_better = false;       // for allocations only
+    std::optional<Term> decided;        // the first difference; nullopt: the fabric's order decided
+    std::string sentence;               // what decided, for users
+    // The budget was sufficient: the runner-up is the best there is, and place() would choose these hosts.
     bool exact = true;
-    std::vector<TermLine> terms; // in order; `nodes` only where the request leaves a choice
+    std::vector<TermLine> terms; // in order; `nodes` only if the request leaves a choice
 };
 
-// What one explanation may cost: as much as a few placements, however many alternatives it tries.
+// The limit for one explanation: as much as a few placements, however many alternatives it tries.
 inline Budget explaining(const Placer& placer) {
     return Budget(8 * placer.budget().left());
 }
 
-// For what place(snapshot, request) returned. `budget`: for all alternatives together.
+// For the result of place(snapshot, request). `budget`: for all alternatives together.
 Explanation explain_placement(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
                               const Request& request, const std::vector<std::uint32_t>& hosts, Budget budget);
 
-// For the hosts of a running job, whatever program chose them, which count as free here: what place() would
-// choose for as many nodes, and whether that is better. A request that these hosts do not meet (a wish that
-// ended, a host excluded later) is widened by what they need.
+// For the hosts of a running job, whoever chose them; here they count as free. Shows what place() would
+// choose for as many nodes, and whether that is better. If these hosts do not satisfy the request (a wish
+// that ended, a host excluded later), it is widened as far as needed.
 Explanation explain_allocation(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
                                Request request, const std::vector<std::uint32_t>& hosts, Budget budget);
 

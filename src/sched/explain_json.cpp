@@ -18,13 +18,13 @@ json::value time_or_null(const std::optional<base::Time>& time) {
     return time ? json::value(base::iso_time(*time)) : json::value(nullptr);
 }
 
-// Counts stay whole numbers.
+// Counts remain integers.
 json::value number(const Scored& scored, Term term) {
     const auto of = value(scored, term);
     return term == Term::avoidance ? json::value(of) : json::value(static_cast<std::uint64_t>(of));
 }
 
-// Each once, the most frequent first.
+// Each reason once, the most frequent first.
 json::array reasons(const Tally& tally) {
     auto why = tally.drained_why;
     for (const auto& [reason, hosts] : tally.down_why)

@@ -1,5 +1,5 @@
-// Explanations as JSON: what railplan place --explain prints and restartd answers. The members are described
-// in railplan(1), JSON.
+// Explanations as JSON: printed by railplan place --explain and returned by restartd. The members are
+// described in railplan(1), JSON.
 #pragma once
 
 #include "base/json.hpp"

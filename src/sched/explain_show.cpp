@@ -43,7 +43,7 @@ std::string placed(Fields& fields, const Reader& from, const Look& look) {
     return "\n" + table.print(look);
 }
 
-// "in 40 min", "now": to the second below two minutes, else to the minute.
+// "in 40 min", "now": precise to the second below two minutes, else to the minute.
 std::string from_now(base::Duration left) {
     const auto seconds = base::to_seconds(left);
     if (seconds < 1) return "now";
@@ -72,7 +72,7 @@ std::string upper(std::string_view text) {
 std::string parts_table(Fields& fields, const Reader& from, const Look& look) {
     constexpr std::array counts{"free", "busy", "drained", "down", "unhealthy", "excluded"};
     const auto parts = fields.items(from, "parts");
-    std::vector<std::string_view> shown; // the first four always, the rare ones where there are any
+    std::vector<std::string_view> shown; // the first four always, the others if present
     for (const std::string_view count : counts)
         if (shown.size() < 4 || std::any_of(parts.begin(), parts.end(), [&](const Reader& part) {
                 return fields.integer(part, count) > 0;

@@ -1,4 +1,4 @@
-// Explanations as text, from their JSON (explain_json.hpp): the sentence first, then the tables behind it.
+// Explanations as text, from their JSON (explain_json.hpp): first the sentence, then the tables.
 #pragma once
 
 #include "base/json.hpp"
@@ -8,10 +8,10 @@
 
 namespace sched {
 
-// Of {"kind":"placed",…} and {"kind":"pending",…}. Errors name the member that is missing or wrong.
+// For {"kind":"placed",…} and {"kind":"pending",…}. Errors name the missing or invalid member.
 base::Expected<std::string> show_explanation(const base::Reader& explanation);
 
-// The tables alone, for callers that have printed the sentence.
+// Only the tables, for callers that have printed the sentence.
 base::Expected<std::string> show_details(const base::Reader& explanation, const base::Look& look = {});
 
 } // namespace sched

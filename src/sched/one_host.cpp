@@ -16,9 +16,9 @@ std::uint32_t lacking_rails(const PlacementIndex& index, std::uint32_t host) {
     return count;
 }
 
-// What is worse about a host than about a plain one, as one number; less is better: first rails that it
-// lacks, then avoidance, then that it was not had before, last that it is idle where hosts in use may be
-// taken.
+// What makes a host worse than a plain one, as one number; less is better: first missing rails, then
+// avoidance, then that the job did not have it before, last that it is idle although hosts in use are
+// allowed.
 using Flaws = std::uint64_t;
 constexpr Flaws idle_flaw = 1, moved_flaw = 2, avoidance_flaw = 4, lacking_flaw = Flaws{1} << 32;
 constexpr Flaws no_host = ~Flaws{0};
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    // Hosts of one place: how many are candidates, and the best of them.
+    // Hosts of one part: the number of candidates, and the best of them.
     struct Part {
         std::uint32_t free = 0, host = 0;
         Flaws flaws = no_host;
@@ -66,7 +66,7 @@ private:
 
     std::uint32_t count(const PlacementIndex::Unit& unit, HostState state) const {
         std::uint32_t count = 0;
-        if (index_.in_order) { // a loop that compilers make vector instructions of
+        if (index_.in_order) { // a loop that compilers vectorize
             const auto* states = snapshot_.states.data() + unit.first;
             for (std::uint32_t i = 0; i < unit.size; ++i)
                 count += states[i] == state ? 1 : 0;
@@ -77,8 +77,8 @@ private:
         return count;
     }
 
-    // Where candidates differ by nothing but jobs on them: their numbers count, without a look at each that
-    // could be mispredicted.
+    // If candidates differ only by the jobs on them, their numbers are sufficient: no look at each host,
+    // whose branches could be mispredicted.
     void see_alike(const PlacementIndex::Unit& unit) {
         const auto idle = count(unit, HostState::free);
         const auto mixed = shared_ ? count(unit, HostState::mixed) : 0;
@@ -102,7 +102,7 @@ private:
             for (auto d = index_.first_domain[u]; d < index_.first_domain[u + 1]; ++d) {
                 const auto& domain = index_.domains[d];
                 const auto each =
-                    domain.joined ? domain.size : 1; // hosts without one are domains of their own
+                    domain.joined ? domain.size : 1; // hosts without a domain are domains of their own
                 for (std::uint32_t i = 0; i < domain.size; i += each) {
                     const auto part = look(domain.first + i, each);
                     if (part.free == 0) continue;
@@ -149,7 +149,7 @@ private:
         flaws_ = flaws;
     }
 
-    // Of the unit that begins at this position.
+    // In the unit that begins at this position.
     std::uint32_t first_of_unit(std::uint32_t position, bool idle) const {
         while (snapshot_.states[at(position)] != (idle ? HostState::free : HostState::mixed))
             ++position;
@@ -160,9 +160,9 @@ private:
     const Snapshot& snapshot_;
     const bool shared_;
     bool alike_ = false;
-    std::vector<std::uint8_t> had_; // by host; empty: it had none
-    std::optional<OneHost> best_;   // of alike_: its host is its unit's first position
-    Flaws flaws_ = no_host;         // of best_
+    std::vector<std::uint8_t> had_; // by host; empty: it had none before
+    std::optional<OneHost> best_;   // of alike_: its host is the first position of its unit
+    Flaws flaws_ = no_host;         // those of best_
 };
 
 } // namespace

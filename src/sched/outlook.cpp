@@ -22,7 +22,7 @@ struct Moment {
     Placement placement;
 };
 
-// Jobs ending one after the other.
+// The jobs in the order of their ends.
 class Future {
 public:
     Future(const Placer& placer, const Snapshot& snapshot, const Circumstances& circumstances)
@@ -49,7 +49,8 @@ public:
         return Moment{std::max(*last->ends, now_), last, *std::move(placement)};
     }
 
-    // Jobs without a limit, by number, up to the one whose end makes the request fit once all others ended.
+    // Jobs without a limit, by number, up to the one after whose end the request fits, if all others have
+    // ended.
     std::vector<const Holder*> unlimited(const Request& request) const {
         auto held = held_;
         const auto ended = after(ending_, ending_.size(), snapshot_, held);
@@ -60,7 +61,7 @@ public:
 private:
     using Holders = std::vector<const Holder*>;
 
-    // `held`: holders of each host; counted down.
+    // `held`: number of holders of each host; counted down.
     static Snapshot after(const Holders& holders, std::size_t count, const Snapshot& from,
                           std::vector<std::uint32_t>& held) {
         auto snapshot = from;
@@ -73,8 +74,8 @@ private:
         return snapshot;
     }
 
-    // The fewest of the holders, in order, after whose ends the request fits; 0: it never does. That it fits
-    // with more of them gone too makes halving exact.
+    // The smallest number of holders, in order, after whose ends the request fits; 0: it never does. More
+    // ends never make it worse, so a binary search is exact.
     std::size_t first(const Holders& holders, const Request& request, const Snapshot& from,
                       const std::vector<std::uint32_t>& held) const {
         const auto fits = [&](std::size_t count) {
@@ -82,7 +83,7 @@ private:
             return placer_.fits(after(holders, count, from, left), request).has_value();
         };
         if (holders.empty() || !fits(holders.size())) return 0;
-        std::size_t low = 0, high = holders.size(); // it fits at high, not at low
+        std::size_t low = 0, high = holders.size(); // it fits at high, but not at low
         while (low + 1 < high) {
             const auto middle = low + (high - low) / 2;
             (fits(middle) ? high : low) = middle;
@@ -94,7 +95,7 @@ private:
     const Snapshot& snapshot_;
     const base::Time now_;
     std::vector<std::uint32_t> held_;
-    Holders ending_, unlimited_; // in the order in which they end
+    Holders ending_, unlimited_; // in the order of their ends
 };
 
 Request without_wish(Request request) {
@@ -102,7 +103,7 @@ Request without_wish(Request request) {
     return request;
 }
 
-// "unit su3", "2 units of pod1", "3 pods"; of what is to be within a domain, "NVLink domain nvl3".
+// "unit su3", "2 units of pod1", "3 pods"; if the span is a domain, "NVLink domain nvl3".
 std::string place_text(const PlacementIndex& index, Span span, const std::vector<std::uint32_t>& hosts) {
     if (span == Span::domain && index.largest_domain > 0) {
         const auto domain = index.domain_of[hosts.front()];
@@ -187,7 +188,7 @@ private:
         return std::move(out_);
     }
 
-    // "job 812 ends at 14:20 and makes it fit in unit su5". `not_before`: when the wish ends, if only that
+    // "job 812 ends at 14:20 and makes it fit in unit su5". `not_before`: the end of the wish, if only that
     // makes it fit.
     void later(Moment moment, std::optional<base::Time> not_before = {}) {
         out_.kind = Outlook::Kind::later;
@@ -199,7 +200,7 @@ private:
                                      out_.job ? "job " + to_string(*out_.job) : "another job", verb, where());
     }
 
-    // Where it will go, unless the sentence has named just that part.
+    // Where it will be placed, unless the sentence has just named that part.
     std::string where() const {
         if (out_.parts.empty()) return {};
         const auto text = place_text(placer_.index(), request_.span, out_.hosts);
@@ -228,12 +229,12 @@ private:
                                      one ? "ends" : "have ended", one ? "has" : "have");
     }
 
-    // `ever`, `anywhere`: whether a free fabric would hold it with the wish, and without.
+    // `ever`, `anywhere`: whether an empty fabric would hold it with the wish, and without.
     void with_wish(bool ever, bool anywhere) {
         const auto ends = std::max(*circumstances_.wish_ends, circumstances_.now);
         const auto noun = part_noun(placer_.index(), request_.span);
         auto with = ever ? future_.earliest(request_, budget_) : std::nullopt;
-        if (!anywhere) { // the wish is not what is in the way
+        if (!anywhere) { // the wish is not what blocks it
             auto bare = without_wish(request_);
             out_.sentence =
                 why_not(fabric_, Loads(placer_.index(), snapshot_, bare), circumstances_.remarks).text;
@@ -265,7 +266,7 @@ private:
         if (!request_.excluded.empty()) excluded.assign(fabric_.hosts.size(), 0);
         for (const auto h : request_.excluded)
             if (h < excluded.size()) excluded[h] = 1;
-        if (snapshot_.states.size() != fabric_.hosts.size()) return; // place() says so
+        if (snapshot_.states.size() != fabric_.hosts.size()) return; // reported by place()
         const Loads loads(placer_.index(), snapshot_, request_);
         for (auto& part : parts_of(fabric_, placer_.index(), span)) {
             Tally tally(loads, excluded, part, remarks_);
@@ -281,7 +282,7 @@ private:
     const Request& request_;
     const Circumstances& circumstances_;
     Remarks remarks_;
-    Budget budget_; // for all that is tried
+    Budget budget_; // for all attempts together
     Future future_;
     Outlook out_;
 };

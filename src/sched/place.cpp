@@ -60,14 +60,14 @@ Expected<void> check(const topo::Fabric& fabric, const Snapshot& snapshot, const
     return {};
 }
 
-// The most nodes that may be taken without touching the hosts kept for restarts.
+// The most nodes that can be taken without using the hosts kept for restarts.
 std::uint32_t above_floor(const Loads& loads) {
     if (loads.request().spare_floor == 0) return ~std::uint32_t{0};
     return loads.mixed() + std::min(loads.idle_limit(), loads.candidates());
 }
 
-// The number of nodes that it gets at most, and how many are sure to have a place (0: only a search tells);
-// nullopt: it does not fit. The two differ only for a gang that is bound to hosts in use (Loads::idle_bound).
+// The largest possible number of nodes, and the number that is certain to fit (0: only a search can tell);
+// nullopt: it does not fit. They differ only for a gang that is limited to hosts in use (Loads::idle_bound).
 std::optional<IdleRoom> nodes_that_fit(const Loads& loads) {
     const auto& request = loads.request();
     if (!std::all_of(request.required.begin(), request.required.end(),
@@ -85,8 +85,8 @@ std::optional<IdleRoom> nodes_that_fit(const Loads& loads) {
     return room;
 }
 
-// The size to try where none of `nodes` is found: the next, or, once the budget is spent, one that is sure,
-// or half of the way to the least.
+// The size to try if `nodes` was not found: the next smaller one, or, once the budget is spent, one that is
+// certain to fit, or halfway to the minimum.
 std::optional<std::uint32_t> fewer_nodes(const Request& gang, std::uint32_t least, const IdleRoom& room,
                                          bool spent) {
     if (spent && room.sure > 0 && room.sure < gang.nodes) return room.sure;
@@ -95,8 +95,8 @@ std::optional<std::uint32_t> fewer_nodes(const Request& gang, std::uint32_t leas
     return fewer && *fewer >= least ? fewer : std::nullopt;
 }
 
-// The best place for a gang as large as `room` has: it becomes the size of `gang`, the request of `loads`.
-// Otherwise that stays as it is.
+// The best place for a gang of the size in `room`: that becomes the size of `gang`, the request of `loads`.
+// If none is found, it is unchanged.
 std::optional<Found> search_gang(const Loads& loads, Request& gang, const IdleRoom& room, Budget& budget) {
     const auto least = std::exchange(gang.nodes, room.most);
     for (;;) {
@@ -112,7 +112,7 @@ std::optional<Found> search_gang(const Loads& loads, Request& gang, const IdleRo
     }
 }
 
-// `whole`: the search has looked at everything. `most`: no larger gang fits.
+// `whole`: the search has examined everything. `most`: no larger gang fits.
 Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found found, bool whole,
                        std::uint32_t most) {
     Placement placement;
@@ -157,7 +157,7 @@ Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& reque
         auto found = search_gang(loads, gang, *room, budget);
         if (!found) {
             if (room->sure == 0) return why_not(fabric_, loads);
-            // What fits is placed: tests/unit/sched/exact_test.cpp.
+            // A gang that fits is placed: tests/unit/sched/exact_test.cpp.
             return Error{Code::internal,
                          fmt::format("{} nodes fit, and no place was found: please report it", room->sure)};
         }

@@ -7,7 +7,7 @@
 namespace sched {
 namespace {
 
-// Assigning {} would keep the memory.
+// Assigning {} would not release the memory.
 template <class Container> void drop(Container& from) {
     Container().swap(from);
 }
@@ -23,7 +23,7 @@ Placing::Placing(topo::Fabric&& from, std::uint32_t floor)
         drop(host.gpus);
         drop(host.leaves);
     }
-    // What stays must be in few pieces: the memory around each small one cannot be given back.
+    // What is kept must be in few allocations: memory around many small ones cannot be returned.
     drop(fabric.host_index);
     by_name_.resize(fabric.hosts.size());
     std::iota(by_name_.begin(), by_name_.end(), 0U);

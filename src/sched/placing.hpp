@@ -1,5 +1,4 @@
-// A fabric to place on, reduced to what placing needs: of a large fabric the rest is nearly all of the
-// memory.
+// A fabric reduced to what placement needs: for a large fabric, the rest is nearly all of the memory.
 #pragma once
 
 #include "sched/place.hpp"
@@ -23,7 +22,7 @@ public:
 
     topo::Fabric fabric; // names, units and pods
     Placer placer;       // refers to `fabric`
-    // Hosts kept free for restarts (spare_floor.hpp); may change while others place.
+    // Hosts kept free for restarts (spare_floor.hpp); may change while other threads place jobs.
     mutable std::atomic<std::uint32_t> spare_floor;
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_enumerated = 16;
 
-// The hosts as they are once some of the candidates have gone.
+// The hosts as they are after some of the candidates have ended.
 class Departures {
 public:
     Departures(const Placer& placer, const Snapshot& snapshot, Request request,
@@ -40,7 +40,7 @@ public:
         }
     }
 
-    // Whether the gang fits; false, too, where that can no longer be afforded.
+    // Whether the gang fits; also false when the budget is spent.
     bool fits() { return budget_.spend(4 * snapshot_.states.size()) && surely_fits(); }
     bool surely_fits() const { return placer_.fits(snapshot_, request_).has_value(); }
 
@@ -60,7 +60,7 @@ private:
     const std::vector<Preemptee>& candidates_;
     Budget& budget_;
     const HostState freed_;
-    std::vector<std::uint32_t> holders_; // by host: candidates on it that stay
+    std::vector<std::uint32_t> holders_; // by host: candidates on it that remain
     std::vector<std::uint8_t> gone_;
 };
 
@@ -75,7 +75,7 @@ public:
            Budget& budget)
         : index_(placer.index()), candidates_(candidates), departures_(departures), budget_(budget) {}
 
-    // The best of these jobs, all of which together make room.
+    // The best subset of these jobs, which together make room.
     Chosen run(const std::vector<std::uint32_t>& jobs) {
         const auto& request = departures_.request();
         const bool additive = request.segment <= 1 && request.required.empty() && request.excluded.empty() &&
@@ -103,7 +103,7 @@ private:
         best_ = Chosen{std::move(jobs), risk};
     }
 
-    // The dearest first, of equals the one that the manager would take last.
+    // The most expensive first; of equals the one preempted last by the manager.
     void by_giving_back(std::vector<std::uint32_t> jobs, auto price) {
         for (const auto job : jobs)
             departures_.set(job, true);
@@ -117,7 +117,7 @@ private:
             departures_.set(job, false);
     }
 
-    // All sets, cheap ones not first: what already costs as much as the best is left.
+    // All subsets; those that already cost as much as the best are skipped.
     void enumerate(std::vector<std::uint32_t> jobs) {
         const auto cuts = budget_.cuts();
         std::stable_sort(jobs.begin(), jobs.end(),
@@ -130,7 +130,7 @@ private:
         exact_ = budget_.cuts() == cuts;
     }
 
-    // The first `open` jobs are gone and undecided; those behind are decided and cost `risk`.
+    // The first `open` jobs are removed and undecided; those after them are decided and cost `risk`.
     void give_back(const std::vector<std::uint32_t>& jobs, std::size_t open, std::uint64_t risk) {
         if (risk > best_->risk || !departures_.fits()) return;
         if (open == 0) return keep_better(departures_.all_gone());
@@ -141,7 +141,7 @@ private:
         give_back(jobs, open - 1, risk + candidates_[job].risk);
     }
 
-    // The part of a host at the widest tier that the span allows.
+    // The part that contains a host, at the widest tier that the span allows.
     std::uint32_t part_of(std::uint32_t host) const {
         const auto unit = index_.unit_of[host];
         const auto pod = index_.units[unit].pod;
@@ -163,7 +163,7 @@ private:
         return 1;
     }
 
-    // Exact; nullopt: too dear.
+    // Exact; nullopt: too expensive.
     std::optional<Chosen> cover(const std::vector<std::uint32_t>& jobs) {
         struct Item {
             std::uint32_t job, hosts;
@@ -182,7 +182,7 @@ private:
                 ++in_part.back().hosts;
             }
         for (std::size_t part = 0; part < items.size(); ++part) {
-            // A part that holds the gang anyway would have been taken.
+            // A part that holds the gang anyway would have been used.
             if (free[part] >= departures_.request().nodes) return {};
             const std::size_t need = departures_.request().nodes - free[part];
             std::size_t held = 0;
@@ -192,7 +192,7 @@ private:
             const auto& list = items[part];
             if (!budget_.affords(2 * (need + 1) * list.size())) return {};
             static_cast<void>(budget_.spend(2 * (need + 1) * list.size()));
-            // The least of what frees so many hosts; of equals fewer jobs.
+            // The least cost that frees this many hosts; of equals fewer jobs.
             using Cost = std::pair<std::uint64_t, std::uint32_t>;
             constexpr Cost none{std::numeric_limits<std::uint64_t>::max(), 0};
             std::vector<Cost> least(need + 1, none);
@@ -229,7 +229,7 @@ private:
     bool exact_ = true;
 };
 
-// Those of the lowest orders that make room together, the fewest orders of them.
+// The candidates of the lowest orders that together make room, with as few orders as possible.
 std::vector<std::uint32_t> enough_of(const std::vector<Preemptee>& candidates, Departures& departures) {
     std::vector<std::uint32_t> orders, jobs;
     for (std::uint32_t job = 0; job < candidates.size(); ++job)
@@ -256,8 +256,8 @@ base::Expected<Preemption> preempt(const Placer& placer, const Snapshot& snapsho
                                    const std::vector<Preemptee>& candidates, Budget& budget) {
     auto least = request;
     least.most = 0;
-    // Hosts in use keep none free for restarts, and may be taken whatever is to stay free: what a job leaves
-    // counts as such, so that none has to go for the sake of idle hosts.
+    // Hosts in use do not count as free for restarts, and may be taken whatever must stay free. What a job
+    // leaves counts as in use, so that no job has to end for the sake of idle hosts.
     least.shared = request.spare_floor > 0;
     if (auto now = placer.place(snapshot, request, budget))
         return Preemption{{}, 0, 0, *std::move(now), true};

@@ -16,12 +16,12 @@
 namespace sched {
 namespace {
 
-// However many jobs wait, the searches for them take no more than a tenth of the scheduler's time.
+// However many jobs wait, the searches for them take at most a tenth of the scheduler's time.
 constexpr std::uint64_t budgets_a_second = 20;
 
-// A fabric of which so few hosts, or that so few of the nodes, have in common with the node table is another
-// cluster's: what it takes to keep it is of no use.
-constexpr std::size_t least_share_of_nodes = 10, least_share_of_hosts = 200; // one in so many
+// If so few hosts of the fabric, or so few of the nodes, are in both the fabric and the node table, the
+// fabric belongs to another cluster: keeping it would only waste memory.
+constexpr std::size_t least_share_of_nodes = 10, least_share_of_hosts = 200; // one in this many
 
 } // namespace
 
@@ -36,7 +36,7 @@ Advisor::Advisor(std::string manager, Log log)
               .spares = [this](const std::optional<base::SpareFloor>& floor) { keep_free(floor); },
               .saved = [this](base::SavedMap&& saved) { know(std::move(saved)); }}) {}
 
-// These four on the thread of `files_`, which calls again what throws.
+// These four run on the thread of `files_`, which calls again after an exception.
 bool Advisor::use(topo::Fabric&& fabric, const base::Conf& conf) {
     {
         const std::lock_guard lock(mutex_);
@@ -60,7 +60,7 @@ bool Advisor::use(topo::Fabric&& fabric, const base::Conf& conf) {
 std::string Advisor::why_foreign(const topo::Fabric& fabric) const {
     std::unordered_set<std::string_view> nodes(names_.begin(), names_.end());
     nodes.erase(std::string_view());
-    if (nodes.empty()) return {}; // not told yet
+    if (nodes.empty()) return {}; // not set yet
     const auto both = static_cast<std::size_t>(
         std::count_if(fabric.hosts.begin(), fabric.hosts.end(),
                       [&](const topo::Host& host) { return nodes.contains(host.name); }));
@@ -78,7 +78,8 @@ void Advisor::keep_free(const std::optional<base::SpareFloor>& floor) {
     if (newest_) newest_->spare_floor = wanted_floor();
 }
 
-// What was learned counts for the risk it was worked out for: the configuration may have changed since.
+// A learned value is only valid for the risk that it was computed for: the configuration may have changed
+// since.
 std::uint32_t Advisor::wanted_floor() const {
     const bool fits = learned_floor_ && learned_floor_->risk == configured_floor_.risk;
     return fits ? learned_floor_->hosts : configured_floor_.hosts;
@@ -95,8 +96,8 @@ void Advisor::know(base::SavedMap&& saved) {
     saved_ = std::move(saved);
 }
 
-// With `mutex_` held: names → hosts. Linear in nodes and hosts. What memory is too short for is done before
-// the next answer.
+// With `mutex_` held: names → hosts. Linear in nodes and hosts. If memory runs out, it is done before the
+// next answer.
 void Advisor::map() {
     unmapped_ = true;
     if (!newest_ || names_.empty()) return;
@@ -148,7 +149,7 @@ std::shared_ptr<const Advisor::World> Advisor::current() {
     return world_;
 }
 
-// What a request may spend at this moment: less when others have spent what all may in one second.
+// What a request may spend now: less if others have used up the shared allowance of this second.
 Budget Advisor::grant(const Placer& placer, std::int64_t now) {
     const std::lock_guard lock(mutex_);
     const auto most = Budget::of(placer.index().order.size(), usual_budget_).left();
@@ -165,7 +166,7 @@ void Advisor::account(std::uint64_t steps) {
     spent_ += steps;
 }
 
-// The first time that the best place found so far had to do.
+// Logs the first time that only the best place found so far was returned.
 void Advisor::note_cut() {
     if (!cut_noted_.exchange(true))
         log_(PlacementFiles::Level::info,
@@ -184,7 +185,7 @@ void Advisor::set_nodes(std::span<const char* const> names) noexcept {
         names_ = std::move(copy);
         unmapped_ = true;
         map();
-    } catch (...) { // done before the next answer
+    } catch (...) { // retried before the next answer
         log_(PlacementFiles::Level::error, no_memory_);
     }
 }
@@ -264,7 +265,7 @@ std::optional<Ask> Advisor::ask_of(const Question& question, const World& world)
         const auto host = world.host_of_node[node];
         const bool required = node < question.required.size() && question.required[node] != 0;
         if (host == unknown_host) {
-            if (required) return {}; // whether it lies in the span cannot be known
+            if (required) return {}; // whether it is within the span cannot be known
             continue;
         }
         if (required) ask.request.required.push_back(host);
@@ -311,7 +312,7 @@ std::optional<Attempt> Plan::next() noexcept {
         std::sort(attempt->hosts.begin(), attempt->hosts.end());
         if (!attempt->exact) advisor_.note_cut();
         return attempt;
-    } catch (...) { // out of memory: no further advice
+    } catch (...) { // out of memory: no more attempts
         failed_ = true;
         return {};
     }

@@ -11,7 +11,7 @@
 namespace sched {
 namespace {
 
-// The moment from which the hosts kept for restarts stay free beside the gang, whichever hosts it takes.
+// From then on enough hosts for restarts stay free besides the gang, whichever hosts it takes.
 std::int64_t enough_free(const Ask& ask) {
     const auto& request = ask.request;
     if (request.spare_floor == 0) return 0;
@@ -114,7 +114,7 @@ std::optional<Attempt> Attempts::chosen() {
     return best;
 }
 
-// A job of one host that need not wait: best_host() has its place.
+// A job of one host that need not wait: best_host() finds its place.
 bool Attempts::is_one() const {
     const auto& request = ask_.request;
     return request.nodes == 1 && request.most <= 1 && request.required.empty() && request.excluded.empty() &&

@@ -1,18 +1,18 @@
 // Which host sets to offer a resource manager for a gang, one after the other. Pure: no I/O, no clock.
 //
-// sched::place chooses the hosts; the resource manager then has the last word on cores, memory and devices
-// and may refuse them. So there is more than one attempt:
+// sched::place chooses the hosts; the resource manager then decides on cores, memory and devices and may
+// reject them. So there is more than one attempt:
 //   1 the hosts place() takes from those that are free now, or else at the earliest moment at which enough
-//     of them are (a binary search over the times in `free_at`: hosts only become free, and a wish ends; what
-//     is asked of a moment is whether the gang fits then, and the hosts are chosen once);
-//   2 for a span, every window (unit, pod, island) with enough candidates, whole, so that it may take
-//     other hosts of it: earliest moment first, then the tightest, then the first; for a wish that ends, last
-//     all candidates from then on;
-//   3 for segments, in place of 2, since it would not keep them whole: attempt 1 again without any host
+//     of them are (a binary search over the times in `free_at`: hosts only become free, and a wish ends; only
+//     whether the gang fits is tested for each moment, and the hosts are chosen once);
+//   2 for a span, every window (unit, pod, island) with enough candidates, as a whole, so that the manager
+//     may take other hosts in it: earliest moment first, then the tightest, then the first; if a wish ends,
+//     the last one is all candidates from then on;
+//   3 for segments, instead of 2, which would not keep them whole: attempt 1 again without any host
 //     that was offered before.
-// A job with neither gets attempt 1 for now only: it must never wait for a better place. One of a single host
-// that may share it (Ask::mixed) gets more of these, since whether it has room is known to the manager alone:
-// after a host in use that was refused any of those in use, then the best idle one.
+// A job with neither only gets attempt 1 for the present: it must never wait for a better place. A job of a
+// single host that may be shared (Ask::mixed) gets more of these, since only the manager knows whether a host
+// has room: after a host in use was rejected, all those in use, then the best idle one.
 #pragma once
 
 #include "sched/ask/request.hpp"
@@ -28,15 +28,16 @@
 
 namespace sched {
 
-// The question, by host index of the fabric.
+// The question, with hosts as fabric indices.
 struct Ask {
     static constexpr std::int64_t never = INT64_MAX; // not a candidate
 
-    Request request;                   // its order is not looked at: attempts are sets
-    std::int64_t span_until = never;   // the moment from which on any span will do
+    Request request;                   // its order is ignored: attempts are sets
+    std::int64_t span_until = never;   // from this moment on any span is accepted
     std::vector<std::int64_t> free_at; // seconds; 0 = free now, never = not a candidate
     std::vector<float> health;         // as in Snapshot
-    // Non-zero: other jobs are on it, and it has room beside them. Empty: not known, or the job shares none.
+    // Non-zero: other jobs are on it, and it has room for more. Empty: unknown, or the job does not share
+    // hosts.
     std::vector<std::uint8_t> mixed{};
 };
 
@@ -54,28 +55,28 @@ public:
     Attempts(const Placer& placer, Ask ask, Budget budget);
     Attempts(const Placer& placer, Ask ask) : Attempts(placer, std::move(ask), placer.budget()) {}
 
-    // The next attempt, or nothing. Costs beside what is spent of the budget: linear in the hosts, times log2
-    // of the distinct times where not enough hosts are free now; the windows together are linear in the
+    // The next attempt, or nothing. Costs, besides what is spent of the budget: linear in the hosts, times
+    // log2 of the distinct times if not enough hosts are free now; the windows together are linear in the
     // hosts.
     std::optional<Attempt> next();
 
-    // What was spent of it so far.
+    // What has been spent so far.
     const Budget& budget() const { return budget_; }
 
-    // Whether the job must wait rather than be placed otherwise: a span or segments, or too few hosts would
-    // stay free now.
+    // Whether the job must wait rather than be placed elsewhere: it has a span or segments, or too few hosts
+    // would stay free now.
     bool waits() const {
         return ask_.request.span != Span::any || largest_segment(ask_.request) > 1 || enough_free_ > 0;
     }
 
-    // Whether it might have taken hosts that it was not offered so far, or memory was too short to know.
-    // While this is false and no attempt was taken, no hosts do.
+    // Whether hosts that were not offered so far might be accepted, or memory was too short to know. If this
+    // is false and no attempt was accepted, no hosts fit.
     bool undecided() const {
         return failed_ || (given_ > 0 &&
                            (largest_segment(ask_.request) > 1 || !listed_ || next_window_ < windows_.size()));
     }
 
-    // Why the hosts place() was given do not fit; empty while they do.
+    // Why the hosts given to place() do not fit; empty while they do.
     const std::string& unfit() const { return unfit_; }
 
 private:
@@ -95,9 +96,9 @@ private:
     const Placer& placer_;
     Ask ask_;
     Budget budget_;
-    std::int64_t enough_free_; // the moment from which the hosts kept for restarts stay free beside the gang
+    std::int64_t enough_free_; // from then on, hosts for restarts stay free besides the gang
     std::string unfit_;
-    std::vector<std::uint32_t> offered_; // by earlier attempts; only for segments
+    std::vector<std::uint32_t> offered_; // in earlier attempts; only for segments
     enum class Next : std::uint8_t { best, in_use, idle, none } next_ = Next::best; // for is_one()
     std::vector<Attempt> windows_;
     std::size_t next_window_ = 0;

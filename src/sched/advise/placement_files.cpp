@@ -29,7 +29,7 @@ struct NoSignals {
     sigset_t before{};
 };
 
-// A value out of its bounds in other tables is no reason to give no advice.
+// A value that is out of bounds in another table does not prevent advice.
 constexpr base::ConfTables needs{base::ConfTable::placement, base::ConfTable::checkpoint};
 
 constexpr std::size_t most_health = std::size_t{16} << 20; // bytes
@@ -64,7 +64,7 @@ void PlacementFiles::reload() noexcept {
 }
 
 void PlacementFiles::start() noexcept {
-    const NoSignals blocked; // the host process keeps its signals: the thread takes none
+    const NoSignals blocked; // signals are left to the other threads of the process
     try {
         thread_ = std::thread([this] { watch(); });
         pthread_setname_np(thread_.native_handle(), "rail_files");
@@ -91,7 +91,7 @@ void PlacementFiles::look(bool reload) noexcept {
         look_at_fabric();
         look_at_health();
         failed_ = false;
-    } catch (...) { // out of memory, in all likelihood
+    } catch (...) { // most likely out of memory
         conf_file_.fresh = fabric_.fresh = health_.fresh = true;
         if (!std::exchange(failed_, true))
             complain("the fabric and health files could not be read, for want of memory; tried again every "
@@ -102,7 +102,7 @@ void PlacementFiles::look(bool reload) noexcept {
 void PlacementFiles::complain(std::string_view what) noexcept {
     try {
         callbacks_.log(Level::error, std::string(what));
-    } catch (...) { // nor can it be said
+    } catch (...) { // not even logging is possible
         return;
     }
 }
@@ -151,7 +151,8 @@ void PlacementFiles::look_at_fabric() {
         fmt::format("fabric {}: {} hosts, {} units, {} pods", fabric_.path.string(), fabric->hosts.size(),
                     fabric->units.size(), fabric->pods.size()));
     have_fabric_ = callbacks_.fabric(*std::move(fabric), conf_) || have_fabric_;
-    // The file's tree and the fabric are far larger than what is kept of them: give it back to the system.
+    // The file's tree and the fabric are far larger than what is kept of them: return the memory to the
+    // system.
     fabric = base::Error{};
 #ifdef __GLIBC__
     ::malloc_trim(0);
@@ -162,7 +163,7 @@ void PlacementFiles::look_at_health() {
     if (health_.path.empty()) return;
     if (health_.changed()) {
         if (health_.stamp == base::FileStamp{})
-            return take_health({}); // restartd was never started, or took it away
+            return take_health({}); // restartd was never started, or has removed it
         auto file = base::read_file(health_.path, most_health);
         auto read = file ? base::parse_health(*file, health_.path.string())
                          : base::Expected<base::HealthFile>(std::move(file).error());

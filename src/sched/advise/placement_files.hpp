@@ -1,10 +1,10 @@
-// The files that placement follows, as a long-lived process keeps them: railyard.conf, and what its
-// [placement] names, the fabric and the hosts' health. Read once at start, read again when they change; a
-// broken file never replaces a good one.
+// The files that placement follows, as kept by a long-lived process: railyard.conf, and the files named in
+// its [placement]: the fabric and the hosts' health. Read once at start, and again when they change; a broken
+// file never replaces a good one.
 //
-// A thread of its own looks at the files once a second, so that nobody who schedules ever waits for a disk.
-// Used inside a scheduler's daemon: nothing is thrown, and one line is logged for each change of state, not
-// for each look. What memory was too short for, here or in a callback, is done again at the next look.
+// A separate thread looks at the files once a second, so that the scheduler never waits for a disk. Used
+// inside a scheduler's daemon: nothing is thrown, and one line is logged for each change of state, not for
+// each look. What failed for lack of memory, here or in a callback, is repeated at the next look.
 #pragma once
 
 #include "base/conf.hpp"
@@ -28,19 +28,20 @@ namespace sched {
 class PlacementFiles {
 public:
     enum class Level { info, error };
-    // They run in the constructor and later in the thread. One that throws is called again at the next look.
+    // They run in the constructor and later in the thread. After an exception a callback is called again at
+    // the next look.
     struct Callbacks {
-        std::string manager; // the resource manager's name in the log: it chooses while there is no fabric
+        std::string manager; // the resource manager's name in the log: without a fabric it decides alone
         std::function<void(Level, const std::string&)> log;
-        // Each good fabric and the configuration that named it. False: it is of no use, which was logged.
+        // Each good fabric and the configuration that named it. False: it is useless, which has been logged.
         std::function<bool(topo::Fabric&&, const base::Conf&)> fabric;
-        // The hosts to avoid where there is a choice, whenever they change. A file that is not there, or was
-        // not written again in time (base::health_lapses), names none. Empty: health is not followed.
+        // The hosts to avoid if there is a choice, whenever they change. A file that is missing, or was not
+        // rewritten in time (base::health_lapses), counts as naming none. Empty: health is not followed.
         std::function<void(base::HealthMap&&)> health;
-        // How many hosts to keep free for restarts, as learned, whenever that changes; none: as the
-        // configuration says. Empty: it is not followed.
+        // The learned number of hosts to keep free for restarts, whenever it changes; none: as configured.
+        // Empty: it is not followed.
         std::function<void(const std::optional<base::SpareFloor>&)> spares{};
-        // When jobs were saved, whenever that changes. Empty: it is not followed.
+        // When each job was last saved, whenever that changes. Empty: it is not followed.
         std::function<void(base::SavedMap&&)> saved{};
     };
 
@@ -51,17 +52,17 @@ public:
     PlacementFiles(const PlacementFiles&) = delete;
     PlacementFiles& operator=(const PlacementFiles&) = delete;
 
-    // Read all of them again now, changed or not; and watch, if there was no thread to be had before.
+    // Reads all files again now, changed or not; and starts watching if no thread could be created before.
     void reload() noexcept;
 
 private:
     struct Watched {
         std::filesystem::path path;
         base::FileStamp stamp; // of the state last read, good or broken
-        bool fresh = true;     // to be read, changed or not
+        bool fresh = true;     // must be read, changed or not
         std::string said;      // the last line logged about it
 
-        // Whether the file is another one than at the last call.
+        // Whether the file differs from the one at the last call.
         bool changed();
     };
 
@@ -82,17 +83,17 @@ private:
     const std::chrono::milliseconds interval_;
     base::Conf conf_;
     Watched conf_file_, fabric_,
-        health_;                  // the paths of the latter are empty until there is a good configuration
-    bool have_fabric_ = false;    // a good one was handed over
-    base::Time health_written_{}; // of the health last handed over
-    base::HealthMap avoided_;     // as last handed over
+        health_;                  // the latter's paths are empty until there is a good configuration
+    bool have_fabric_ = false;    // a good one was passed on
+    base::Time health_written_{}; // of the health last passed on
+    base::HealthMap avoided_;     // as last passed on
     std::optional<base::SpareFloor> spares_;
     base::SavedMap saved_;
 
     std::mutex mutex_; // guards stop_ and reload_
     std::condition_variable wake_;
     bool stop_ = false, reload_ = false;
-    bool failed_ = false; // the last look
+    bool failed_ = false; // the last look failed
     std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// Advisor::preempt: from node numbers and moments to sched::preempt, and back to words.
+// Advisor::preempt: from node numbers and moments to sched::preempt, and back to text.
 #include "base/units.hpp"
 #include "sched/advise/advisor.hpp"
 #include "sched/advise/world.hpp"

@@ -1,4 +1,4 @@
-// What an advisor looks at while it answers: the fabric and how the resource manager's node table maps to it.
+// What an advisor uses while it answers: the fabric and its mapping to the resource manager's node table.
 #pragma once
 
 #include "sched/advise/advisor.hpp"
@@ -11,12 +11,12 @@ namespace sched {
 
 inline constexpr std::uint32_t unknown_host = UINT32_MAX;
 
-// One consistent view. Never changed once made.
+// One consistent view. Never modified once built.
 struct Advisor::World {
     std::shared_ptr<const Placing> placing;
     std::vector<std::uint32_t> host_of_node; // unknown_host: not in the fabric
     std::vector<std::uint32_t> node_of_host; // unknown_host: not in the table
-    std::vector<float> health;               // of each host; empty: all are sound
+    std::vector<float> health;               // of each host; empty: all are healthy
 };
 
 } // namespace sched

@@ -15,8 +15,8 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// The node counts of the range that leave whole segments beside the spares: is there one, and the nearest
-// above or below when there is none.
+// Checks whether the range contains a node count of whole segments plus the spares; if not, names the nearest
+// below or above.
 Expected<void> judge_segments(const Hints& hints, std::uint32_t nodes, std::uint32_t most,
                               std::string_view option) {
     const auto spares = hints.spares.value_or(0);
@@ -28,7 +28,7 @@ Expected<void> judge_segments(const Hints& hints, std::uint32_t nodes, std::uint
     if (!hints.segment) return {};
     const auto segment = hints.outer_segments.empty() ? *hints.segment : hints.outer_segments.back();
     const auto ranks = most - spares;
-    const auto fitting = ranks / segment * segment + spares; // the largest count that is not above `most`
+    const auto fitting = ranks / segment * segment + spares; // the largest count up to `most`
     if (ranks >= segment && fitting >= nodes) return {};
     const auto less = ranks >= segment ? fmt::format("{} or ", fitting) : std::string();
     const auto but = spares > 0 ? fmt::format(" ({} less {} spares)", most, spares) : std::string();
@@ -50,7 +50,7 @@ std::string_view part_of(Span span) {
     return "the whole fabric";
 }
 
-// What the flags ask for: "--rail-span=unit --rail-segment=8".
+// The flags that were given: "--rail-span=unit --rail-segment=8".
 std::string asked(const Hints& hints) {
     std::string out;
     if (hints.span) out = fmt::format("--rail-span={}", to_string(*hints.span));
@@ -154,7 +154,7 @@ Expected<void> judge_nodes(const Hints& hints, std::uint32_t nodes, std::uint32_
                             hosts - std::min(hosts, capacity->spare_floor) + hints.spares.value_or(0))};
     }
     if (!hints.span && !hints.segment) return {};
-    // A wish that ends leaves the fabric; a segment needs a unit that holds it.
+    // A wish does not limit the job for ever; a segment needs a unit that holds it.
     const auto span = hints.span_wait ? Span::any : hints.span.value_or(Span::any);
     const auto spares = hints.spares.value_or(0);
     std::vector<std::uint32_t> sizes;

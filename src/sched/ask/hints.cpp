@@ -29,7 +29,7 @@ bool control(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-// What is wrong with a checkpoint directory; empty when nothing is.
+// The problem with a checkpoint directory; empty if there is none.
 std::string path_fault(std::string_view path) {
     if (path.empty() || path.front() != '/') return "must be an absolute path";
     if (path.size() > longest_path)
@@ -38,14 +38,14 @@ std::string path_fault(std::string_view path) {
     return {};
 }
 
-// The value for an error message: control characters shown as '?', long text cut.
+// The value for an error message: control characters shown as '?', long text truncated.
 std::string shown(std::string_view value) {
     std::string text(value.substr(0, 200));
     std::replace_if(text.begin(), text.end(), control, '?');
     return value.size() > text.size() ? text + "..." : text;
 }
 
-// The flags and the variables that carry them.
+// The flags and their environment variables.
 struct Carrier {
     std::string_view flag, variable;
 };
@@ -64,7 +64,7 @@ constexpr auto flag_names = [] {
     return names;
 }();
 
-// Slurm's own form of a time: [days-]hours[:minutes[:seconds]] with days, else minutes, minutes:seconds or
+// Slurm's time format: [days-]hours[:minutes[:seconds]] with days, else minutes, minutes:seconds or
 // hours:minutes:seconds.
 std::optional<std::uint64_t> slurm_seconds(std::string_view text) {
     std::uint64_t days = 0;

@@ -14,7 +14,7 @@ std::size_t at(int index) {
     return static_cast<std::size_t>(index);
 }
 
-// Disjoint sets; the representative is the least member.
+// Disjoint sets; the representative is the smallest member.
 class Sets {
 public:
     explicit Sets(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
@@ -39,9 +39,9 @@ struct Builder {
     std::vector<std::uint64_t> pod_key;    // by host
     std::vector<std::uint64_t> unit_key;   // by host
     std::vector<std::size_t> island_key;   // by host
-    std::vector<std::uint32_t> domain_key; // by host; those without a domain last
+    std::vector<std::uint32_t> domain_key; // by host; hosts without a domain last
 
-    // The pod in which all leaves of the host are, or none.
+    // The pod of all the host's leaves, or none.
     int pod_of_leaves(const topo::Host& host) const {
         int pod = none;
         for (const int leaf : host.leaves) {
@@ -53,7 +53,7 @@ struct Builder {
         return pod;
     }
 
-    // Keys sort the fabric's own units and pods first, made-up ones after them by host (or unit).
+    // Keys put the fabric's own units and pods first, then the generated ones by host (or unit).
     void find_keys() {
         constexpr std::uint64_t made_up = std::uint64_t{1} << 40;
         const auto hosts = fabric.hosts.size();
@@ -71,8 +71,8 @@ struct Builder {
         }
     }
 
-    // Hosts that links join, over any number of switches. Without links (a fabric written by hand) all are
-    // one island. A pod is never split: a host of a pod is where its pod is.
+    // Hosts connected by links, over any number of switches. Without links (a hand-written fabric) all are
+    // one island. A pod is never split: its hosts are in its island.
     void find_islands() {
         const auto hosts = fabric.hosts.size();
         island_key.assign(hosts, 0);
@@ -168,7 +168,8 @@ struct Builder {
         }
     }
 
-    // The value most hosts of a run of `order` have; the smaller one of two. Negative values do not count.
+    // The most frequent value among a run of hosts in `order`; the smaller one of two. Negative values do not
+    // count.
     int majority(std::uint32_t first, std::uint32_t size, std::uint32_t rail, std::uint32_t tier) const {
         std::map<int, std::uint32_t> votes;
         for (auto i = first; i < first + size; ++i)
@@ -201,7 +202,7 @@ struct Builder {
 
     void find_rails() {
         const auto switches = fabric.switches.size();
-        Sets planes(switches); // switches joined by links between switches
+        Sets planes(switches); // switches connected by links between switches
         for (const auto& link : fabric.links) {
             if (link.a.switch_ == none || link.b.switch_ == none) continue;
             planes.join(at(link.a.switch_), at(link.b.switch_));

@@ -1,5 +1,5 @@
-// What becomes of a job's flags when it is submitted, in the same sentences under each resource manager:
-// refused, or accepted as they count for this job. Pure.
+// What happens to a job's flags at submission, in the same sentences for each resource manager: they are
+// rejected, or accepted as they apply to this job. Pure.
 #pragma once
 
 #include "base/expected.hpp"
@@ -13,18 +13,18 @@
 
 namespace sched {
 
-// The resource manager's own words in these sentences.
+// The resource manager's own terms in these sentences.
 struct SubmissionWords {
-    std::string_view nodes = "--nodes";             // what asks for more hosts
-    std::string_view no_requeue = "--no-requeue";   // what forbids to start the job again
-    std::string_view batch = "batch jobs (sbatch)"; // what can be started again at all
+    std::string_view nodes = "--nodes";             // the option for more hosts
+    std::string_view no_requeue = "--no-requeue";   // the option that forbids restarting the job
+    std::string_view batch = "batch jobs (sbatch)"; // which jobs can be restarted at all
 };
 
 struct FlaggedJob {
-    std::uint32_t nodes = 1;          // the least it asks for,
-    std::uint32_t most = 0;           // and the most; 0: exactly `nodes`
-    bool batch = true;                // a script, and nobody's terminal
-    std::optional<bool> requeue;      // what the user says of it besides --restart
+    std::uint32_t nodes = 1;          // the minimum that it requests,
+    std::uint32_t most = 0;           // and the maximum; 0: exactly `nodes`
+    bool batch = true;                // a script, not interactive
+    std::optional<bool> requeue;      // what the user requests besides --restart
     std::optional<Capacity> capacity; // nothing: no fabric is known, and nothing is too large
     SubmissionWords words;
 };
@@ -35,8 +35,7 @@ struct JudgedFlags {
     std::string note;         // for the user; empty: none
 };
 
-// Errors (Code::usage for what contradicts itself; Code::unfit for what this fabric can never hold) are for
-// the user.
+// Errors (Code::usage for contradictions; Code::unfit for what this fabric can never hold) are for the user.
 base::Expected<JudgedFlags> judge_flags(Hints hints, const FlaggedJob& job);
 
 } // namespace sched

@@ -1,4 +1,4 @@
-// --rail-preflight: what a job's hosts are to be tried for before its script begins. Pure.
+// --rail-preflight: which checks to run on a job's hosts before its script starts. Pure.
 #pragma once
 
 #include "base/expected.hpp"

@@ -11,7 +11,7 @@ namespace {
 // spares.
 struct Block {
     std::uint32_t unit = 0;
-    std::uint32_t part = 0; // the unit's domain, or the unit again where there are none
+    std::uint32_t part = 0; // the unit's domain, or the unit itself if there are no domains
     std::size_t first = 0, ranks = 0, spares = 0;
 };
 
@@ -31,7 +31,7 @@ void stand_by(Block& block, std::size_t hosts) {
     block.spares += hosts;
 }
 
-// Takes `spares` hosts out of the blocks, whole segments staying behind.
+// Removes `spares` hosts from the blocks, leaving whole segments.
 void take_spares(std::vector<Block>& blocks, std::size_t segment, std::size_t spares) {
     std::size_t torn = 0;
     for (const auto& block : blocks)
@@ -55,13 +55,13 @@ void take_spares(std::vector<Block>& blocks, std::size_t segment, std::size_t sp
     }
 }
 
-// The same where domains and pods keep segments whole, too.
+// The same if domains and pods also keep segments whole.
 class NestedSpares {
 public:
     NestedSpares(const PlacementIndex& index, std::vector<Block>& blocks, const Steps& steps)
         : index_(index), blocks_(blocks), steps_(steps) {}
 
-    // False: the hosts do not keep the segments whole beside the spares.
+    // False: the hosts cannot keep the segments whole besides the spares.
     bool take(std::size_t spares) {
         std::size_t torn = 0;
         for (auto& block : blocks_) {
@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    // What runs of blocks are told apart by.
+    // The keys by which blocks are grouped into runs.
     static std::uint32_t unit_of(const PlacementIndex&, const Block& block) { return block.unit; }
     static std::uint32_t pod_of(const PlacementIndex& index, const Block& block) {
         return index.units[block.unit].pod;
@@ -108,7 +108,7 @@ private:
             sum += blocks_[i].ranks;
         return sum;
     }
-    // The run of [i, end), by this key, with most ranks; of equals the last.
+    // The run in [i, end), by this key, that has most ranks; of equals the last.
     template <class Key>
     std::pair<std::size_t, std::size_t> fullest(std::size_t i, std::size_t end, const Key& key) const {
         std::pair<std::size_t, std::size_t> best{i, i};
@@ -124,7 +124,7 @@ private:
         return best;
     }
 
-    // One segment of the kind that each keeps whole, of the domain, the unit, the pod with most ranks.
+    // Takes one segment of the size that each level keeps whole from the domain, unit or pod with most ranks.
     void from_unit(std::size_t i, std::size_t end) {
         const auto [block, next] = fullest(i, end, part_of);
         stand_by(blocks_[block], steps_.domain);
@@ -145,7 +145,7 @@ private:
     const Steps steps_;
 };
 
-// Spares of hosts that keep no segments whole as they are asked for.
+// Takes the spares from hosts that cannot keep the requested segments whole.
 void take_spares(const PlacementIndex& index, std::vector<Block>& blocks,
                  const std::vector<std::uint32_t>& sizes, std::size_t spares) {
     const auto steps = steps_of(index, sizes);

@@ -1,5 +1,5 @@
-// Which host of an allocation runs which ranks, and which are spares. sched::place uses it for the order it
-// returns, and spank_rail.so on the node for the order it hands to the launcher: both must agree.
+// Which hosts of an allocation run which ranks, and which are spares. Used by sched::place for the order that
+// it returns, and by spank_rail.so on the node for the order that it passes to the launcher: both must agree.
 #pragma once
 
 #include "sched/ask/index.hpp"
@@ -16,19 +16,19 @@ struct RankedHosts {
     std::vector<std::uint32_t> spares; // in the fabric's order
 };
 
-// Ring: by island, pod, unit and host (PlacementIndex::order), so that a ring over the ranks leaves each unit
-// once. Tree: the same with the pods and, within them, the units of most ranks first, so that the halves of a
-// binary tree fall between units; of equals the first. None: ascending host index.
+// Ring: by island, pod, unit and host (PlacementIndex::order), so a ring over the ranks leaves each unit
+// once. Tree: the same, but pods, and units within them, with more ranks come first, so that a binary tree is
+// split between units; of equals the first. None: ascending host index.
 //
-// `sizes`: of segments, smallest first (sizes_of); none: hosts are ordered one by one.
+// `sizes`: segment sizes, smallest first (sizes_of); none: hosts are ordered individually.
 //
-// Spares are, in each unit, the hosts that no whole segment takes, then, one (or one segment) at a time, the
-// last host of the unit with most ranks left; of equals of the last. Where segments are kept whole in domains
-// or pods, too (segments.hpp), so it is in each of these, and the last of the pod, in it the unit, in it the
-// domain with most ranks left go. Hosts that cannot keep the segments whole beside the spares (an allocation
-// made without Railyard) are ordered without segments, and at most all but one are spares. `hosts`: distinct
-// indices, in any order. Costs: hosts log hosts + spares log units, where domains or pods keep segments whole
-// spares × units.
+// Spares are, in each unit, the hosts that are not in a whole segment; then, one host (or segment) at a time,
+// the last host of the unit with most ranks left; of equals the last. If segments are also kept whole in
+// domains or pods (segments.hpp), so it is in each of these: the last of the pod, in it the unit, in it the
+// domain with most ranks left. Hosts that cannot keep the segments whole besides the spares (an allocation
+// made without Railyard) are ordered without segments; at least one is not a spare. `hosts`: distinct
+// indices, in any order. Costs: hosts log hosts + spares log units; spares × units if domains or pods keep
+// segments whole.
 RankedHosts order_ranks(const PlacementIndex& index, std::vector<std::uint32_t> hosts,
                         const std::vector<std::uint32_t>& sizes, std::uint32_t spares, RankOrder order);
 

@@ -33,7 +33,7 @@ Steps steps_of(std::uint32_t largest_domain, std::uint32_t largest_unit,
 }
 
 Steps steps_of(const PlacementIndex& index, const Request& request) {
-    if (request.outer_segments.empty()) { // nearly always
+    if (request.outer_segments.empty()) { // the usual case
         const auto size = std::max(request.segment, 1U);
         return {size <= index.largest_domain ? size : 1, size, size, size};
     }

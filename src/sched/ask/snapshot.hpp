@@ -12,12 +12,12 @@ namespace sched {
 using base::HostState;
 
 struct Snapshot {
-    // By host index of the fabric; hosts the resource manager does not know are `down`.
+    // By host index of the fabric; hosts unknown to the resource manager are `down`.
     std::vector<HostState> states;
-    // Health 0 (avoid) … 1 (sound) by host index; empty: all 1.
+    // Health from 0 (avoid) to 1 (healthy) by host index; empty: all 1.
     std::vector<float> health;
 
-    // Lowers the health of a host of `states`.
+    // Lowers the health of a host in `states`.
     void weaken(std::size_t host, float to);
 
     // Every host free.

@@ -7,9 +7,9 @@ namespace sched {
 std::uint32_t spares_for(std::uint32_t hosts, base::Duration mtbf, base::Duration repair, double risk) {
     if (!(risk > 0) || risk >= 1 || mtbf.count() <= 0 || repair.count() <= 0) return 0;
     const double mean = hosts * base::to_seconds(repair) / base::to_seconds(mtbf);
-    double beyond = 1; // the chance that `spares` hosts or more are in repair
+    double beyond = 1; // the probability that `spares` hosts or more are in repair
     for (std::uint32_t spares = 0; spares < hosts / 2; ++spares) {
-        // In logarithms: exp(-mean) alone is 0 for a large fleet.
+        // With logarithms: exp(-mean) alone underflows to 0 for a large fleet.
         beyond -= std::exp(spares * std::log(mean) - mean - std::lgamma(spares + 1.0));
         if (beyond < risk) return spares;
     }

@@ -1,4 +1,4 @@
-// What a waiting gang asks of its placement at a moment. Pure.
+// The request of a waiting gang at a given moment. Pure.
 #pragma once
 
 #include "sched/lsf/dispatch.hpp"
@@ -7,7 +7,7 @@
 
 namespace sched::lsf {
 
-// A moment before the gang was eligible counts as that one; far in the future every wish has ended.
+// A moment before the gang became eligible counts as that one; far in the future every wish has ended.
 inline Request asked(const WaitingGang& gang, const Options& options, base::Time when) {
     auto request = gang.request;
     const auto since = std::max(gang.eligible, base::Time{});

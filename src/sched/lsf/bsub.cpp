@@ -71,12 +71,12 @@ bool asks_for_place(const Hints& hints) {
     return hints.span || hints.segment || hints.spares;
 }
 
-// Lines that LSF has joined into one are no command any more: a # comments out all that follows it.
+// Lines that LSF has joined into one are no longer a valid command: a # comments out everything after it.
 bool was_script(std::string_view line) {
     return line.starts_with('#') || line.ends_with(' ') || line.find(";#") != std::string_view::npos;
 }
 
-// The text with each run of what LSF joins lines by, and of what stands between words, as one blank.
+// The text with each run of LSF's line separators and white space replaced by one blank.
 std::string without_joints(std::string_view text) {
     std::string out;
     for (const char c : text)
@@ -89,12 +89,12 @@ std::string without_joints(std::string_view text) {
     return out;
 }
 
-// What bjobs is to show as the job's name: the program's. LSF itself would take the whole rewritten line.
+// The job name that bjobs should show: the program's name. LSF itself would use the whole rewritten line.
 std::string name_for(std::string_view line) {
-    if (line.starts_with('#')) return {}; // a script's first line
+    if (line.starts_with('#')) return {}; // the first line of a script
     auto program = line.substr(0, line.find_first_of(" \t\n"));
     program.remove_prefix(program.rfind('/') + 1);
-    // Not what LSF would take for an array, and nothing that its file cannot hold.
+    // Exclude characters that LSF treats as an array, or that its file cannot contain.
     const auto fits = [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
                c == '.' || c == '-';
@@ -103,7 +103,7 @@ std::string name_for(std::string_view line) {
     return std::string(program);
 }
 
-// From and to how many slots, "-n 16" or "-n 8,16".
+// The minimum and maximum number of slots, "-n 16" or "-n 8,16".
 struct Slots {
     std::uint64_t least = 1, most = 1;
 };
@@ -120,7 +120,7 @@ Expected<Slots> slots_of(const Parameters& job) {
     return slots;
 }
 
-// Errors are for the user. `gang`: restartd has to place it.
+// Errors are for the user. `gang`: to be placed by restartd.
 Expected<std::uint32_t> hosts_of(const Parameters& job, bool gang) {
     const auto slots = slots_of(job);
     if (!slots) return slots.error();
@@ -139,7 +139,7 @@ Expected<std::uint32_t> hosts_of(const Parameters& job, bool gang) {
                              slots->least)};
 }
 
-constexpr std::string_view preflight = "rail-preflight"; // is no hint: it is not for who places the job
+constexpr std::string_view preflight = "rail-preflight"; // not a hint: it does not concern placement
 
 using Given = std::vector<std::pair<std::string_view, std::string>>; // flags and their values
 
@@ -220,7 +220,7 @@ Ptile ptile_of(std::string_view requirement) {
         const auto number = base::parse_count(value);
         if (key == "hosts") one.one_host = value == "1";
         if (key == "ptile" && number) one.slots = *number;
-        if (found && *found != one) return {}; // alternatives: which one counts is LSF's to say
+        if (found && *found != one) return {}; // alternatives: only LSF knows which one applies
         found = one;
     }
     return found.value_or(Ptile());
@@ -236,7 +236,7 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
     const bool tried = !wish.empty() && wish != off;
     const auto queues = queues_of(job, site, get);
     auto hints = given;
-    // A job that submits another passes its own variables on to it, meant or not.
+    // A job that submits another job passes on its own variables, intended or not.
     std::string note;
     if (get("RAIL_JOB_ID") != nullptr && asks_for_place(hints) && !queues.parking && !queues.named.empty()) {
         hints.span.reset();
@@ -249,7 +249,7 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
             "effect in queue {}",
             base::printable(queues.named, 100));
     }
-    // Another esub, or this one by another name, has run before: what both say counts.
+    // Another esub, or this one under another name, has run before: the flags of both count.
     const auto line = job.text("LSB_SUB_COMMAND_LINE");
     const auto former = line ? parse_job_line(*line) : std::nullopt;
     const bool taken_back = wish == off && former && !former->preflight.empty();
@@ -299,7 +299,7 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
     FlaggedJob flagged;
     flagged.nodes = *nodes;
     flagged.batch = !job.yes("LSB_SUB_INTERACTIVE");
-    // An administrator's default counts for nothing here; LSF's -rn is the user's word.
+    // An administrator's default is ignored here; LSF's -rn was set by the user.
     if (const auto rerun = job.text("LSB_SUB_RERUNNABLE"); rerun == "N" || rerun == "n")
         flagged.requeue = false;
     if (gang) flagged.capacity = site.capacity;
@@ -308,10 +308,10 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
     if (!judged) return std::move(judged).error();
     known.hints = std::move(judged->hints);
     if (!wish.empty()) known.preflight = tried ? wish : std::string();
-    // Of a job with --restart=auto that goes without saying.
+    // Implied by --restart=auto.
     known.reruns = job.yes("LSB_SUB_RERUNNABLE") && !known.hints.restart.value_or(false);
 
-    // Which hold is his is not seen later. One that was rewritten before has esub.rail's.
+    // The user's hold is not recognized later. A job rewritten before has esub.rail's.
     if (gang && site.held && !former) known.held = job.yes("LSB_SUB_HOLD");
 
     const auto command = job_line(known, site.program);

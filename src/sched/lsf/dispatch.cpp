@@ -21,7 +21,7 @@ using base::Expected;
 using base::Time;
 using Kind = Verdict::Kind;
 
-// What of a request decides whether it fits.
+// The parts of a request that decide whether it fits.
 using Shape =
     std::tuple<std::uint32_t, std::uint32_t, Span, std::vector<std::uint32_t>, std::uint32_t, std::uint32_t,
                std::uint32_t, std::vector<std::uint32_t>, std::vector<std::uint32_t>>;
@@ -86,7 +86,7 @@ private:
         budget_.spend(test_steps_);
         return placer_.fits(snapshot, request).has_value();
     }
-    // What fits is placed, also when there are no steps left for the search.
+    // A gang that fits is placed even if there are no steps left for the search.
     std::optional<Placement> place(const Snapshot& snapshot, const Request& request) {
         auto own = Budget(std::min(placer_.budget().left(), budget_.left()));
         auto placement = placer_.place(snapshot, request, own);
@@ -95,7 +95,8 @@ private:
         return *std::move(placement);
     }
 
-    // In order, until the last reservation is given. Returns the index of the first gang behind it.
+    // Judges gangs in order, until the last reservation is made. Returns the index of the first gang after
+    // it.
     std::size_t take_first() {
         const auto depth = std::max(options_.reservations, 1U);
         std::size_t i = 0;
@@ -110,7 +111,7 @@ private:
         return i;
     }
 
-    // The rest, from where the last pass ended, as far as the budget goes and at least one.
+    // The rest, starting where the last pass ended, as far as the budget allows, but at least one.
     void take_behind(std::size_t first) {
         const auto size = queue_.waiting.size();
         auto begin = first;
@@ -130,7 +131,7 @@ private:
         }
     }
 
-    // Starts the gang when it may start now.
+    // Starts the gang if it can start now.
     void judge(const WaitingGang& gang, Verdict& verdict) {
         const auto now = timeline_.now();
         const auto request = asked_at(gang, now);
@@ -144,7 +145,7 @@ private:
             verdict.text = room.error().text;
             return;
         }
-        if (!room) { // hosts are only taken while a pass goes on: what does not fit now will not
+        if (!room) { // during a pass hosts are only taken: what does not fit now will not fit later
             too_large_.insert(shape);
             return;
         }
@@ -157,7 +158,7 @@ private:
         verdict.kind = Kind::would_delay;
     }
 
-    // Whether what does not fit now would with every job gone, or on the whole fabric.
+    // Whether a gang that does not fit now would fit if all jobs ended, or on the whole fabric.
     Kind kind_of_no_room(const WaitingGang& gang) {
         const auto last = asked_at(gang, Time::max());
         const auto shape = shape_of(last, gang.slots);
@@ -187,8 +188,8 @@ private:
         return true;
     }
 
-    // Whether each gang with a reservation still fits at its moment beside this one; if so they get other
-    // hosts where this one takes some of theirs. A restart may take what the floor keeps from others.
+    // Whether each gang with a reservation still fits at its moment if this one starts; if so, those whose
+    // hosts this one takes get other hosts. A restart may take the hosts that the floor keeps from others.
     bool keeps_promises(const WaitingGang& gang, const Placement& placement, Time to) {
         std::vector<std::uint8_t> taken;
         std::vector<std::optional<Placement>> moved(reserved_.size());
@@ -223,7 +224,7 @@ private:
         return true;
     }
 
-    // After a restart has taken hosts that the floor had kept free: the promises as they are now.
+    // After a restart has taken hosts kept free by the floor: recomputes the reservations.
     void promise_again() {
         auto old = std::move(reserved_);
         reserved_.clear();
@@ -242,7 +243,7 @@ private:
         }
     }
 
-    // The first moment at which the gang fits beside the reservations there are.
+    // The earliest moment at which the gang fits next to the existing reservations.
     std::optional<Reserved> earliest(const WaitingGang& gang) {
         const auto others = claims();
         auto moments = timeline_.moments();
@@ -255,7 +256,7 @@ private:
         const auto good = [&](Time at) {
             return fits(timeline_.at(at, to(at), gang.slots, others), asked_at(gang, at));
         };
-        // Without reservations hosts only become free, and halving is exact.
+        // Without reservations hosts only become free, so a binary search is exact.
         const auto first = others.empty() ? std::partition_point(moments.begin(), moments.end(),
                                                                  [&](Time at) { return !good(at); })
                                           : std::find_if(moments.begin(), moments.end(), good);
@@ -269,11 +270,11 @@ private:
     const Queue& queue_;
     const Options& options_;
     Timeline timeline_;
-    const std::uint64_t test_steps_; // what one test of fit counts
+    const std::uint64_t test_steps_; // cost of one fit test
     Budget budget_;
     std::vector<Reserved> reserved_;
     std::set<Shape> too_large_;     // what does not fit now
-    std::map<Shape, Kind> at_last_; // whether it would later
+    std::map<Shape, Kind> at_last_; // whether it would fit later
     std::set<std::pair<Shape, std::optional<base::Duration>>> in_the_way_;
     Plan plan_;
 };

@@ -1,4 +1,4 @@
-// elim.rail: tells LSF's lim how sound this host is, by what nodewatchd finds. Manual: elim.rail(8).
+// elim.rail: reports this host's health, as found by nodewatchd, to LSF's lim. Manual: elim.rail(8).
 #include "base/agent_paths.hpp"
 #include "base/cli.hpp"
 #include "base/conf.hpp"
@@ -22,14 +22,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// lim takes a line every 5 s or so, one at a time: of lines that wait for it, it would be told what was long
-// ago, and later each time.
+// lim reads one line about every 5 s: if lines queued up, it would read ever older values.
 constexpr auto every = 5s;
-constexpr auto look_again = 1s; // whether it has taken the last one
+constexpr auto look_again = 1s; // until lim has read the last line
 constexpr base::Duration patience = 2s;
-// An agent that starts anew, or a page that was missed, changes nothing so soon.
+// A restarting agent or a page that was missed changes nothing for this long.
 constexpr base::Duration counts_for = 30s;
-constexpr int needless = 97; // lim does not start an elim again that ends so: ELIM_ABORT_VALUE
+constexpr int needless = 97; // lim does not restart an elim that exits with this: ELIM_ABORT_VALUE
 
 class Health {
 public:
@@ -52,7 +51,7 @@ public:
     }
 
 private:
-    // Once when it begins and once when it is over; lim's log has standard error.
+    // Logged when it begins and when it is over; standard error goes to lim's log.
     void tell(const std::string& trouble) {
         if (trouble != trouble_)
             fmt::print(stderr, "elim.rail: {}\n", trouble.empty() ? "nodewatchd answers" : trouble);
@@ -75,8 +74,8 @@ bool write_all(std::string_view text) {
     return true;
 }
 
-// Whether the next line may be written. Where it cannot be known, as of a file, it may; and where lim has
-// gone, which writing tells, though what it has not taken stays in the pipe.
+// Whether the next line may be written. If it cannot be determined, as for a file, it may. It also may if lim
+// has gone: the write fails then, although data that lim has not read stays in the pipe.
 bool is_taken() {
     pollfd lim{STDOUT_FILENO, 0, 0};
     if (::poll(&lim, 1, 0) > 0) return true;
@@ -109,7 +108,7 @@ int main(int argc, char** argv) {
                    wanted);
         return needless;
     }
-    std::signal(SIGPIPE, SIG_IGN); // lim has ended: so does this
+    std::signal(SIGPIPE, SIG_IGN); // lim has ended: exit
     for (Health health(socket);;) {
         const auto due = std::chrono::steady_clock::now() + every;
         if (!write_all(sched::lsf::elim_line(health.now(), wanted)))

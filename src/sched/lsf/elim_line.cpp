@@ -35,7 +35,7 @@ std::optional<int> health_of(std::string_view page, base::Time now, base::Durati
     int health = sound;
     std::optional<double> at;
     while (!page.empty()) {
-        if (page.find('\n') == std::string_view::npos) return {}; // was cut
+        if (page.find('\n') == std::string_view::npos) return {}; // it is truncated
         const auto line = base::next_line(page);
         const auto space = line.rfind(' ');
         if (line.starts_with(looked)) at = number(line.substr(looked.size()));
@@ -48,7 +48,7 @@ std::optional<int> health_of(std::string_view page, base::Time now, base::Durati
         else if (labels.find("severity=\"warn\"") != std::string_view::npos)
             health = std::min(health, warned);
     }
-    // A clock that was set back makes an old look no newer.
+    // If the clock was set back, an old page is not newer.
     if (!at || std::abs(base::to_seconds(now) - *at) > base::to_seconds(oldest)) return {};
     return health;
 }

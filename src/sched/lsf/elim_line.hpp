@@ -1,6 +1,6 @@
-// What elim.rail tells LSF's lim of a host, as external load indices (LSF 10.1, "External load indices"):
-// health, from 100 to 0, and planned, which is 0 everywhere and is what a queue whose jobs only restartd
-// starts selects by. Pure.
+// What elim.rail reports to LSF's lim about a host, as external load indices (LSF 10.1, "External load
+// indices"): health, from 100 to 0, and planned, which is 0 everywhere and is used in the selection of queues
+// whose jobs only restartd starts. Pure.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,19 +11,19 @@
 
 namespace sched::lsf {
 
-// What becomes of an index below loadSched, and in which order hosts are taken, is the site's (lsb.hosts,
-// lsb.queues); 50 is what elim.rail(8) recommends.
+// The site decides what happens to an index below loadSched, and in which order hosts are used (lsb.hosts,
+// lsb.queues); elim.rail(8) recommends 50.
 inline constexpr int sound = 100;
-inline constexpr int warned = 60;  // taken after sound hosts
-inline constexpr int unknown = 60; // an agent that does not answer closes no host: all of them may not
-inline constexpr int broken = 0;   // jobs are to leave it: it takes none
+inline constexpr int warned = 60;  // used after healthy hosts
+inline constexpr int unknown = 60; // an agent that does not answer closes no host: otherwise all could close
+inline constexpr int broken = 0;   // jobs should leave it: it takes none
 
-// The index of a page of nodewatchd's metrics (nodewatchd(8)): by the worst severity that holds. Nothing
-// where the page is not one of nodewatchd's, was cut, or is of a look older than `oldest`.
+// The index from a page of nodewatchd's metrics (nodewatchd(8)): based on the worst active severity. Nothing
+// if the page is not from nodewatchd, is truncated, or is older than `oldest`.
 std::optional<int> health_of(std::string_view page, base::Time now, base::Duration oldest);
 
-// "2 health 100 planned 0\n", of those indices that LSF asks for by LSF_RESOURCES ("mem health planned"); all
-// of them where it does not say. Empty: it wants none.
+// "2 health 100 planned 0\n", with those indices that LSF requests in LSF_RESOURCES ("mem health planned");
+// all if it is not set. Empty: none are requested.
 std::string elim_line(int health, const char* wanted);
 
 } // namespace sched::lsf

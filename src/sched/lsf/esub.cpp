@@ -1,8 +1,8 @@
 // esub.rail: reads, checks and rewrites what bsub is about to submit. Manual: esub.rail(8).
 //
-// LSF takes every exit status but 97 for consent to the submission as it was: whatever goes wrong here ends
-// in 97 with a sentence on standard error, which bsub shows, and what is written for LSF appears whole or not
-// at all. It runs as the user who submits, and has nobody else's rights.
+// LSF treats every exit status except 97 as approval of the unchanged submission. So all errors end in 97
+// with a sentence on standard error, which bsub shows, and the output for LSF is complete or absent. It runs
+// as the submitting user.
 #include "base/cli.hpp"
 #include "base/conf.hpp"
 #include "base/file.hpp"
@@ -45,7 +45,7 @@ void say(std::string_view text) {
     fmt::print(stderr, "esub.rail: {}\n", text);
 }
 
-// What is left of a file: its bytes up to the end. Errors: Code::input when there are more than `most`.
+// The rest of a file. Errors: Code::input if it is longer than `most`.
 Expected<std::string> rest_of(int fd, std::size_t most, const std::string& path) {
     std::string text;
     for (std::string part(std::size_t{64} << 10, '\0');;) {
@@ -59,8 +59,8 @@ Expected<std::string> rest_of(int fd, std::size_t most, const std::string& path)
     }
 }
 
-// LSF's files lie in /tmp under names that anybody can foresee. Nothing: there is none. Errors: it is no
-// file, another user's, or cannot be read.
+// LSF's files are in /tmp and have predictable names. Nothing: there is none. Errors: it is not a regular
+// file, belongs to another user, or cannot be read.
 Expected<std::optional<Parameters>> parameters_in(const std::string& path) {
     const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!fd && errno == ENOENT) return std::optional<Parameters>{};
@@ -75,7 +75,7 @@ Expected<std::optional<Parameters>> parameters_in(const std::string& path) {
     return std::optional<Parameters>(*std::move(parameters));
 }
 
-// bsub's standard input, where it is a file: opened anew, as bsub has read its own to the end.
+// bsub's standard input, if it is a file: opened again, as bsub has already read to its end.
 std::optional<sched::lsf::Script> input_of_bsub() {
     const auto path = fmt::format("/proc/{}/fd/0", ::getppid());
     const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
@@ -88,8 +88,8 @@ std::optional<sched::lsf::Script> input_of_bsub() {
     return sched::lsf::Script{name, *std::move(text)};
 }
 
-// The largest gang that there can be. Without a fabric that can be read nothing is too large: restartd says
-// what never fits when it places the job.
+// The largest possible gang. Without a readable fabric nothing is too large: restartd reports what never fits
+// when it places the job.
 std::optional<sched::Capacity> capacity_by(const base::Conf& conf) {
     if (conf.placement.fabric.empty() || ::access(conf.placement.fabric.c_str(), F_OK) != 0) return {};
     const auto fabric = topo::read_fabric(conf.placement.fabric);
@@ -110,7 +110,7 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
     auto job = parameters_in(from);
     if (!job) return std::move(job).error();
     if (!*job) return Error{Code::not_found, fmt::format("{}: is not there, bsub should have made it", from)};
-    if ((*job)->yes("LSB_SUB_MODIFY")) return {}; // bmod, of what was judged when it was submitted
+    if ((*job)->yes("LSB_SUB_MODIFY")) return {}; // bmod, for a job that was judged at submission
     auto earlier = parameters_in(to);             // of esubs that ran before
     if (!earlier) return std::move(earlier).error();
     auto changes = (*earlier).value_or(Parameters());
@@ -124,7 +124,7 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
         base::load_conf("", {base::ConfTable::placement, base::ConfTable::checkpoint, base::ConfTable::lsf});
     if (!conf) {
         if (!hints->empty() || !preflight->empty()) return conf.error();
-        // As plain esub it runs for every job, and those are none of ours.
+        // As plain esub it runs for every job, also those without Railyard.
         say(fmt::format("{}; the job is submitted as it is", conf.error().text));
         return {};
     }

@@ -11,22 +11,22 @@ namespace {
 using Path = std::vector<std::string>;
 
 constexpr std::string_view default_account = "default", other_accounts = "others", everybody = "all";
-// LSF shows three digits: of 0.000 only this is known.
+// LSF shows three digits: 0.000 only means less than this.
 constexpr double least_priority = 0.0005;
 constexpr auto none = std::numeric_limits<std::size_t>::max();
 
-// Larger priority first, then whose first gang stands earlier.
+// Larger priority first, then the child whose first gang is earlier.
 using Key = std::tuple<double, std::size_t, std::size_t>;
 
 struct Node {
     std::map<std::string, std::size_t, std::less<>> children;
-    std::set<Key> turns;           // of the children with gangs that wait
+    std::set<Key> turns;           // the children with waiting gangs
     std::deque<std::size_t> gangs; // of an account without children
-    std::size_t first = none;      // of the gangs that wait here and below
+    std::size_t first = none;      // the first waiting gang here or below
     std::size_t parent = none;
     double shares = 1, priority = 0, load = 0, read = 0;
     std::optional<std::uint64_t> started;
-    std::uint64_t holds = 0; // slots of the gangs that have started
+    std::uint64_t holds = 0; // slots of the gangs that were started
 
     Key key(std::size_t self) const { return {-priority, first, self}; }
 };
@@ -40,7 +40,7 @@ public:
             if (!account.path.empty()) learn(account);
     }
 
-    // The account that is charged for what the user runs.
+    // The account charged for the user's jobs.
     std::size_t account_of(const std::string& user) {
         const auto [at, fresh] = charged_.try_emplace(user, none);
         if (fresh) at->second = find_account(user);
@@ -55,7 +55,7 @@ public:
             nodes_[at].gangs.push_back(index);
     }
 
-    // What holds slots that the reading did not count.
+    // Charges slots that the reading did not count.
     void charge_new() {
         for (std::size_t at = 0; at < nodes_.size(); ++at)
             if (const auto& one = nodes_[at]; one.started && one.holds > *one.started)
@@ -114,7 +114,7 @@ private:
         one.started = account.started;
     }
 
-    // Where users of its name, of its group, or without another account find it.
+    // Registers the account for users of its name, in its group, or without an account.
     void learn(const ShareAccount& account) {
         const auto& name = account.path.back();
         const auto at = node(account.path);
@@ -171,7 +171,7 @@ private:
     void charge(std::size_t at, std::uint64_t slots) {
         for (; at != 0; at = nodes_[at].parent) {
             auto& one = nodes_[at];
-            if (one.shares <= 0) continue; // it is last whatever it holds
+            if (one.shares <= 0) continue; // it is last, whatever it holds
             one.load += static_cast<double>(slots) * shares_.per_slot;
             if (one.load > 0) one.priority = one.shares / one.load;
         }
@@ -183,7 +183,7 @@ private:
             one.first = std::min(one.first, std::get<1>(turn));
     }
 
-    // By recursion as deep as the tree is.
+    // Recursive, as deep as the tree.
     void enter(std::size_t at) {
         for (const auto& [name, child] : nodes_[at].children) {
             enter(child);

@@ -1,14 +1,14 @@
-// The order of the gangs of a queue with fairshare: whose turn is next, by the shares that LSF shows
+// The order of the gangs in a fairshare queue: whose turn is next, based on the shares that LSF shows
 // (bqueues -r). Pure.
 //
-// LSF takes, from the top of its tree of shares down, the account of the largest dynamic priority, takes the
-// first job of that user, and lowers the priorities of him and of his groups by what the job takes:
+// From the top of its share tree, LSF selects the account with the highest dynamic priority, takes the first
+// job of that user, and lowers the priorities of the user and the user's groups by what the job takes:
 //
 //   priority = shares / (what was used, by LSF's factors + (1 + slots) * RUN_JOB_FACTOR)
 //
 // (IBM Spectrum LSF 10.1, Administering: Dynamic user priority). The same is done here from the priorities
-// that were read, each gang counting as started once it has had its turn: a user with many gangs does not
-// have all of them before another's first, and what he was given since the reading counts as his already.
+// that were read; each gang counts as started once it has had its turn. So a user's many gangs do not all
+// come before another user's first, and what a user received since the reading already counts.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +21,19 @@
 
 namespace sched::lsf {
 
-// A user or group as LSF shows it.
+// A user or group as shown by LSF.
 struct ShareAccount {
     std::vector<std::string> path;          // its groups from the top, then its own name
-    double shares = 0;                      // that it was given
-    double priority = 0;                    // the larger comes first
-    std::optional<std::uint64_t> started{}; // slots that its jobs hold, of which the priority knows; nullopt:
-                                            // it knows of all
+    double shares = 0;                      // assigned shares
+    double priority = 0;                    // the highest comes first
+    std::optional<std::uint64_t> started{}; // slots held by its jobs that are included in the priority;
+                                            // nullopt: all are
     bool operator==(const ShareAccount&) const = default;
 };
 
 struct Shares {
     std::vector<ShareAccount> accounts;
-    // The users of groups, for groups that share without accounts of their users; "all": everybody.
+    // The users of groups, for groups whose users have no accounts of their own; "all": everyone.
     std::map<std::string, std::set<std::string, std::less<>>, std::less<>> groups;
     double per_slot = 3; // RUN_JOB_FACTOR
 };
@@ -46,17 +46,17 @@ struct ShareGang {
 
 struct ShareTurn {
     std::size_t gang = 0; // index
-    double priority = 0;  // its user's, in his group, before what stands before this gang was counted
+    double priority = 0;  // of its user within the group, as read: gangs that come earlier are not counted
     bool operator==(const ShareTurn&) const = default;
 };
 
-// Those that have not started, in the order in which they have their turns. Equal priorities: by `gangs`.
-//  * A user with several accounts is charged on the one of the largest priority, as by LSF; which one bsub -G
-//    named is not known here.
-//  * One without an account takes part in that of a group he belongs to, in the order of `gangs` with its
-//    other members; else "others" is one account for all, "default" one for each; without either he has one
-//    share of which nothing is used.
-// Costs about as many steps as there are gangs and accounts, times the logarithm, times the tree's depth.
+// The gangs that have not started, in the order of their turns. Equal priorities: in the order of `gangs`.
+//  * A user with several accounts is charged on the one with the highest priority, as in LSF; the one named
+//    by bsub -G is not known here.
+//  * A user without an account uses that of a group to which the user belongs, shared with its other members
+//    in the order of `gangs`; else "others" is one account for all, "default" one for each; without either
+//    the user has one unused share.
+// Costs about (gangs + accounts) × log × depth of the tree.
 std::vector<ShareTurn> fair_order(const Shares& shares, const std::vector<ShareGang>& gangs);
 
 } // namespace sched::lsf

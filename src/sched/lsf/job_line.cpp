@@ -26,8 +26,8 @@ int hex(char c) {
     return -1;
 }
 
-// The first word, which is removed: to the next blank, without single quotes. Nothing: there is none, or a
-// quote is not closed.
+// Removes and returns the first word, up to the next blank, without single quotes. Nothing: there is none, or
+// a quote is not closed.
 std::optional<std::string> take_word(std::string_view& rest) {
     const auto begin = rest.find_first_not_of(' ');
     if (begin == std::string_view::npos) return {};

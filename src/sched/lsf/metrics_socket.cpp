@@ -43,7 +43,7 @@ base::Expected<std::string> ask_metrics(const std::filesystem::path& socket, bas
     if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
         return system_failed();
     constexpr std::string_view question = "GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n";
-    // It fits what a fresh socket holds.
+    // It fits into the buffer of a new socket.
     if (::send(fd.get(), question.data(), question.size(), MSG_NOSIGNAL) !=
         static_cast<ssize_t>(question.size()))
         return system_failed();

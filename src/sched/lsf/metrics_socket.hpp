@@ -1,4 +1,4 @@
-// The other end of nodewatchd's metrics: one question, one page.
+// The client of nodewatchd's metrics: one request, one page.
 #pragma once
 
 #include "base/clock.hpp"
@@ -9,8 +9,8 @@
 
 namespace sched::lsf {
 
-// The page that is answered at this Unix socket, without its HTTP head; `patience` is for all of it. Errors
-// (Code::unavailable): nobody answers in time, another status than 200, or more than a page has.
+// The page served on this Unix socket, without the HTTP header; `patience` is the limit for all of it. Errors
+// (Code::unavailable): no answer in time, a status other than 200, or a page that is too large.
 base::Expected<std::string> ask_metrics(const std::filesystem::path& socket, base::Duration patience);
 
 } // namespace sched::lsf

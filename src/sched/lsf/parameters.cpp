@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view prefix = "LSB_SUB", reset = "SUB_RESET", blanks_and_ends = " \t\r";
 
-// The name that a line begins with; empty: it is none of a parameter.
+// The parameter name at the start of a line; empty: there is none.
 std::string_view name_of(std::string_view line) {
     const auto equals = line.find('=');
     if (!line.starts_with(prefix) || equals == std::string_view::npos) return {};

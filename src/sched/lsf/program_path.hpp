@@ -1,4 +1,4 @@
-// Where the programs of a job of LSF are.
+// Where the programs of an LSF job are.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace sched::lsf {
 
-// Beside the program that asks, where such a program is, as in a build directory and among those of bindir;
+// In the directory of the calling program, if such a program is there, as in a build directory or bindir;
 // else the installed one.
 std::string program_path(std::string_view name);
 

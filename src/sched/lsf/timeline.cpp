@@ -9,14 +9,14 @@ using base::Duration;
 using base::Time;
 
 constexpr Duration least_overrun = std::chrono::minutes(1);
-constexpr Duration least_run = std::chrono::seconds(1); // a gang that starts holds its hosts for a while
+constexpr Duration least_run = std::chrono::seconds(1); // a gang that starts holds its hosts for a time
 constexpr std::uint32_t whole = ~std::uint32_t{0};      // claimed: all slots
 
 bool in_use(HostState state) {
     return state == HostState::busy || state == HostState::mixed;
 }
 
-// When a running job ends, as far as its limit says.
+// The end of a running job according to its limit.
 Time expected_end(Time ends, Time now) {
     if (ends > now) return std::min(ends, beyond - Duration(1));
     const auto overrun = now - std::max(ends, Time{});
@@ -53,7 +53,7 @@ void Timeline::read_holders() {
         else
             endless.push_back(&job);
     }
-    // What is just planned comes last, what nobody names first: it may have run for any time.
+    // Planned jobs come last. Unnamed holders come first: they may have run for any time.
     std::stable_sort(endless.begin(), endless.end(), [](const HoldingJob* a, const HoldingJob* b) {
         return std::pair(a->since.value_or(Time::max()), a->holder.job) <
                std::pair(b->since.value_or(Time::max()), b->holder.job);
@@ -69,7 +69,7 @@ void Timeline::read_holders() {
             if (in_use(state)) hold(h, {beyond, 0});
         } else if (share_ && state == HostState::busy &&
                    shared_state(h, queue_.now, 1, 0) == HostState::mixed) {
-            hold(h, {until_[h], 0}); // LSF says that it is full, though the slots do not add up to that
+            hold(h, {until_[h], 0}); // LSF reports it as full, although the slots do not add up
         }
     }
 }

@@ -1,8 +1,8 @@
-// Who holds which hosts until when, as the dispatcher sees it: the hosts' states at any later moment, when
-// every job runs until its limit. Pure.
+// Which jobs hold which hosts until when, for the dispatcher: the hosts' states at any later moment if every
+// job runs until its limit. Pure.
 //
-// Jobs without a limit end after `beyond`, one a second in the order in which they started: one order of
-// moments serves for those with a time and those without.
+// Jobs without a limit end after `beyond`, one per second in the order in which they started: so jobs with
+// and without an end time are ordered on the same time line.
 #pragma once
 
 #include "sched/lsf/dispatch.hpp"
@@ -12,10 +12,10 @@
 
 namespace sched::lsf {
 
-// No real moment is as late (the year 4970): what "ends" then has no limit.
+// Later than any real moment (the year 4970): a job that "ends" then has no limit.
 inline constexpr base::Time beyond{std::chrono::hours(24 * 365 * 3000LL)};
 
-// Hosts that a gang takes from one moment to another; refers to the hosts.
+// Hosts that a gang takes from one moment to another; refers to the list of hosts.
 struct Claim {
     base::Time from, to;
     const std::vector<std::uint32_t>* hosts;
@@ -24,25 +24,25 @@ struct Claim {
 
 class Timeline {
 public:
-    // Refers to both. The queue's snapshot has as many hosts as the fabric.
+    // Keeps references to both. The queue's snapshot has as many hosts as the fabric.
     Timeline(const Queue& queue, const Options& options);
 
     base::Time now() const { return queue_.now; }
-    // When a gang that starts at `from` ends; without a limit, or from a moment that is not known: never.
+    // The end of a gang that starts at `from`; without a limit, or if `from` is unknown: never.
     static base::Time end_of(base::Time from, std::optional<base::Duration> limit);
-    // A gang starts now, until `to`, or without a limit: then after all others that have none.
+    // Starts a gang now, until `to`, or without a limit: then it ends after all others without one.
     void start(const std::vector<std::uint32_t>& hosts, std::uint32_t slots, base::Time to);
 
     // The moments after now at which hosts become free, ascending.
     std::vector<base::Time> moments() const;
 
-    // The hosts as a gang that asks for `slots` on each would find them at `from`, less those that a claim
-    // takes at any moment before `to`. Valid until the next call.
+    // The hosts as seen at `from` by a gang that requests `slots` on each, without those that a claim takes
+    // at any moment before `to`. Valid until the next call.
     const Snapshot& at(base::Time from, base::Time to, std::uint32_t slots, std::span<const Claim> claims);
-    // Nobody holds anything and no host is drained: what the gang may ever have.
+    // As if no job held anything and no host were drained: the most that the gang can ever have.
     const Snapshot& empty(std::uint32_t slots);
 
-    // The jobs without a limit that end up to `until` and hold one of these hosts, ascending.
+    // The jobs without a limit that end by `until` and hold one of these hosts, ascending.
     std::vector<base::JobId> unlimited(base::Time until, const std::vector<std::uint32_t>& hosts) const;
 
 private:
@@ -61,11 +61,11 @@ private:
 
     const Queue& queue_;
     const bool share_;
-    std::int64_t unlimited_ = 1;           // jobs without a limit so far, and one for the unnamed
-    std::vector<base::Time> until_;        // by host: when it is free of all
-    std::vector<std::vector<Hold>> holds_; // by host; only when hosts are shared
-    std::vector<std::pair<base::Time, const Holder*>> endless_; // holders without a limit with their moments
-    std::vector<std::uint32_t> claimed_;                        // by host, in at(): slots that claims take
+    std::int64_t unlimited_ = 1;           // jobs without a limit so far, and one for the unnamed ones
+    std::vector<base::Time> until_;        // by host: when all its holders have ended
+    std::vector<std::vector<Hold>> holds_; // by host; only if hosts are shared
+    std::vector<std::pair<base::Time, const Holder*>> endless_; // holders without a limit and their ends
+    std::vector<std::uint32_t> claimed_;                        // by host, in at(): slots taken by claims
     Snapshot view_;
 };
 

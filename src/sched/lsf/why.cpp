@@ -27,7 +27,7 @@ std::string when(const Reservation& reservation, Time now) {
                        listed(jobs), jobs.size() == 1 ? "has" : "have", jobs.size() == 1 ? "has" : "have");
 }
 
-// As bsub -W takes it: "1:20".
+// In the format of bsub -W: "1:20".
 std::string limit_text(base::Duration limit) {
     const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(limit).count();
     return fmt::format("{}:{:02}", minutes / 60, minutes % 60);
@@ -55,7 +55,7 @@ std::string would_delay(const Queue& queue, const Plan& plan) {
     return text;
 }
 
-// The sentence about hosts, with what this pass starts as jobs that hold theirs.
+// The sentence about hosts; gangs started in this pass count as holding theirs.
 Expected<std::string> about_hosts(const topo::Fabric& fabric, const Placer& placer, const Queue& queue,
                                   const Options& options, const Plan& plan, const WaitingGang& gang,
                                   const Remarks& remarks) {

@@ -8,9 +8,9 @@
 namespace sched::plan {
 namespace {
 
-constexpr std::size_t most_taken_out = 4;          // jobs a round
+constexpr std::size_t most_taken_out = 4;          // jobs per round
 constexpr double first_heat = 2, last_heat = 0.05; // in units of BatchCost::span
-constexpr std::uint64_t settled = 400; // rounds after which nothing better is expected of fragmentation
+constexpr std::uint64_t settled = 400; // rounds after which no more improvement in fragmentation is expected
 
 using Order = std::vector<std::size_t>;
 
@@ -83,7 +83,7 @@ private:
         return snapshot;
     }
 
-    // Places a job in what is free, once in a while without one of the units that have room.
+    // Places a job in the free hosts, occasionally excluding one of the units that have room.
     void place_one(Snapshot& snapshot, Placements& placements, std::size_t job, bool vary) {
         std::optional<std::uint32_t> without;
         if (vary && below(3) == 0 && !alone_units_[job].empty()) {
@@ -134,7 +134,7 @@ private:
         best_cost_ = cost;
     }
 
-    // One after the other: largest first, smallest first, as they stand.
+    // One after the other: largest first, smallest first, in the given order.
     void begin() {
         Order standing(jobs_.size());
         std::iota(standing.begin(), standing.end(), std::size_t{0});
@@ -152,7 +152,7 @@ private:
         }
     }
 
-    // Jobs to take out together: one that could do better, or any; those in its way; a few more.
+    // Jobs to remove together: one that could do better, or any; those in its way; a few more.
     Order choose_jobs(const Placements& placements) {
         Order unhappy, chosen;
         for (std::size_t j = 0; j < jobs_.size(); ++j)
@@ -185,7 +185,7 @@ private:
         return chosen;
     }
 
-    // Whether the annealing takes a change for the worse.
+    // Whether the annealing accepts a change for the worse.
     bool worth(const BatchCost& now, const BatchCost& next, double heat) {
         if (next <= now) return true;
         if (next.unplaced > now.unplaced) return false;
@@ -239,7 +239,7 @@ private:
     std::mt19937_64 random_;
     std::vector<std::uint32_t> free_before_;              // by unit
     std::vector<std::vector<std::uint32_t>> alone_units_; // by job, ascending
-    std::uint64_t alone_ = 0;                             // sum of the spans had each the fabric for itself
+    std::uint64_t alone_ = 0;                             // sum of the spans if each had the fabric to itself
     std::uint64_t hopeless_ = 0;                          // nodes of jobs that do not fit even alone
     Placements best_;
     BatchCost best_cost_;

@@ -18,7 +18,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// Ways to choose `taken` of `hosts`, as a double: only its size matters.
+// Ways to choose `taken` of `hosts`, as a double: only the magnitude matters.
 double combinations(std::size_t hosts, std::size_t taken) {
     double ways = 1;
     for (std::size_t i = 1; i <= taken; ++i)
@@ -47,7 +47,7 @@ public:
 
     std::size_t candidates() const { return candidates_.size(); }
 
-    // All sets of that many hosts.
+    // Tries all sets of that many hosts.
     Exhausted run(std::uint32_t nodes) {
         found_ = {};
         if (nodes > candidates_.size()) return found_;
@@ -95,7 +95,7 @@ private:
         found_.best = 1;
     }
 
-    // Nothing when a segment would be split or the span is not kept.
+    // Nothing if a segment would be split or the span is not kept.
     std::optional<Score> score_set() {
         Score score;
         std::uint32_t islands = 0;
@@ -111,7 +111,7 @@ private:
         score.moved = moved_hosts(request_, set_);
         score.tier = score.units == 1 ? 0 : score.pods == 1 ? 1 : islands == 1 ? 2 : 3;
         std::uint32_t segments = 0;
-        for (const auto h : set_) { // counts each unit once and leaves the counts at 0 for the next set
+        for (const auto h : set_) { // counts each unit once and resets the counts to 0 for the next set
             const auto unit = index_.unit_of[h];
             const auto taken = in_unit_[unit];
             in_unit_[unit] = 0;
@@ -137,7 +137,7 @@ private:
         return score;
     }
 
-    // Where there are NVLink domains or nested segments: sets their terms; false when one is split.
+    // With NVLink domains or nested segments: sets their terms; false if one is split.
     bool keeps_parts(Score& score, std::uint32_t ranks) const {
         const auto full = score_of(index_, snapshot_, request_, set_);
         score.domains = full.domains;
@@ -161,7 +161,7 @@ private:
     std::vector<std::uint32_t> candidates_; // ascending
     std::vector<std::uint32_t> required_;
     std::vector<std::uint32_t> in_unit_, free_in_unit_, in_pod_, in_island_;
-    std::uint32_t idle_ = 0, may_go_ = 0; // hosts that no job uses: how many, and how many may be taken
+    std::uint32_t idle_ = 0, may_go_ = 0; // hosts without jobs: how many, and how many of them may be taken
     std::vector<std::uint32_t> set_;
     Exhausted found_;
 };

@@ -1,5 +1,5 @@
 // The best placement by trying every set of hosts: slow, but simple enough to trust. It shares the model of
-// the fabric with place() (index.hpp) and nothing of its search.
+// the fabric with place() (index.hpp) but nothing of its search.
 #pragma once
 
 #include "base/expected.hpp"
@@ -14,14 +14,14 @@ namespace sched::plan {
 inline constexpr std::uint64_t most_sets = 5'000'000; // some seconds
 
 struct Exhausted {
-    std::vector<std::uint32_t> hosts; // the first of the best, ascending; empty: nothing fits
+    std::vector<std::uint32_t> hosts; // the first of the best sets, ascending; empty: nothing fits
     Score score;
     std::uint64_t sets = 0; // tried
-    std::uint64_t best = 0; // of them as good as `hosts`
+    std::uint64_t best = 0; // number of sets as good as `hosts`
 };
 
-// Of a range of nodes the most that fit are tried alone. Errors: Code::usage when there are more than `limit`
-// sets of as many hosts as asked for, with their number, or when the request contradicts itself.
+// For a range of nodes only the largest number that fits is tried. Errors: Code::usage if there are more than
+// `limit` sets of the requested size, with their number, or if the request is contradictory.
 base::Expected<Exhausted> exhaustive(const PlacementIndex& index, const Snapshot& snapshot,
                                      const Request& request, std::uint64_t limit = most_sets);
 

@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    // The largest gang a part holds: now, or with all its hosts free and sound.
+    // The largest gang that a part holds: now, or with all its hosts free and healthy.
     std::uint32_t holds(std::size_t part, bool ever) const {
         const auto& index = loads_.index();
         if (is_nested(index, loads_.steps(), request_.span)) return holds_nested(part, ever);
@@ -119,7 +119,7 @@ private:
         return listed(out);
     }
 
-    // What blocks the job for ever; empty when all hosts free and sound would do.
+    // What blocks the job permanently; empty if it would fit with all hosts free and healthy.
     std::string never() const {
         const auto verdict = remarks_.wish ? fmt::format("the wish for one {} can never be met", noun_)
                                            : fmt::format("this job can never run{}", flag());
@@ -158,7 +158,7 @@ private:
                            plural(request_.nodes, "host"), part.name, part.size, but, verdict);
     }
 
-    // Segments take in the required hosts of one unit each; the spares the others.
+    // A segment can only include required hosts of one unit; spares can include the others.
     std::string no_room_for_required() const {
         const auto least = least_for_required(loads_);
         if (least && *least <= std::max(request_.nodes, request_.most)) return {};
@@ -250,7 +250,7 @@ private:
                       [&](std::size_t i) { return fmt::format("{} {}", parts[i].first, parts[i].second); });
     }
 
-    // Why nothing smaller: "no unit has 40 free nodes; the fullest, su1, has 32".
+    // Why there is no smaller part: "no unit has 40 free nodes; the fullest, su1, has 32".
     std::string nothing_smaller(Tier tier) const {
         std::string_view noun = part_noun(tier);
         std::uint32_t most = 0;
@@ -328,7 +328,7 @@ private:
         return text;
     }
 
-    // The first of the telling hosts whose HCA keeps a rail from being aligned; empty when it is.
+    // The first of the given hosts whose HCA keeps a rail from being aligned; empty if there is none.
     std::string off_rail(const std::vector<std::uint32_t>& hosts, std::uint32_t rail) const {
         const auto meeting = [&](std::uint32_t h) { return index_.meeting(h, rail, found_.tier); };
         const auto missing = std::find_if(hosts.begin(), hosts.end(), [&](auto h) { return meeting(h) < 0; });
@@ -379,7 +379,7 @@ private:
                            why_broken());
     }
 
-    // Health and the hosts that it had come before what is left whole.
+    // Health and previous hosts are more important than unbroken units and domains.
     const char* why_broken() const {
         const auto& snapshot = loads_.snapshot();
         const bool alike = loads_.index().regular && snapshot.health.empty() && loads_.request().had.empty();

@@ -1,4 +1,4 @@
-// The sentences of a placement: why here, and why not.
+// The sentences about a placement: why there, and why not.
 #pragma once
 
 #include "base/error.hpp"
@@ -12,7 +12,7 @@
 
 namespace sched {
 
-// Of a placement that is not exact: how much better one may be that was not looked at.
+// For a placement that is not exact: how much better one that was not examined could be.
 std::string not_exact(const Found& found, const Fewest& fewest);
 
 std::vector<std::string> why_here(const topo::Fabric& fabric, const Loads& loads, const Found& found);

@@ -39,7 +39,7 @@ std::string remark_of(std::string_view reason) {
     if (reason.starts_with("railyard[")) {
         const auto end = reason.find("]:");
         if (end != std::string_view::npos) reason.remove_prefix(end + 2);
-        reason = reason.substr(0, reason.find(": ")); // what is wrong, without the evidence
+        reason = reason.substr(0, reason.find(": ")); // the problem, without the evidence
     }
     while (reason.starts_with(' '))
         reason.remove_prefix(1);

@@ -1,9 +1,9 @@
 // Hosts whose kept rails meet at the same places are interchangeable for alignment. So: require fewer and
-// fewer rails; for each set that is kept, try each family of hosts that agree on it, with the ordinary search
-// narrowed to that family. The first number of dropped rails that works is the least. Rails that agree on
-// every candidate are dropped together, so that the sets are few; one family of each unit (pod, island) is
-// tried at once, as the search stays within one of them anyway. In the usual case, where the only
-// irregularity is that hosts lack rails, align_lacking() does the same without looking at the regular hosts.
+// fewer rails; for each set of kept rails, try each family of hosts that agree on it, using the ordinary
+// search narrowed to that family. The first number of dropped rails that works is the minimum. Rails that
+// agree on every candidate are dropped together, so there are few sets; one family of each unit (pod, island)
+// is tried at the same time, as the search stays within one of them anyway. In the usual case, where the only
+// irregularity is that hosts lack rails, align_lacking() does the same without examining the regular hosts.
 #include "sched/search/align.hpp"
 
 #include "sched/search/lacking.hpp"
@@ -18,7 +18,7 @@
 namespace sched {
 namespace {
 
-// Where hosts can be chosen from within a tier: a unit, a pod, an island, or everything.
+// The range from which hosts can be chosen within a tier: a unit, a pod, an island, or everything.
 struct Scope {
     std::uint32_t first = 0; // positions in PlacementIndex::order
     std::uint32_t size = 0;
@@ -40,7 +40,7 @@ std::vector<Scope> scopes_of(const PlacementIndex& index, Tier tier) {
     return scopes;
 }
 
-// Candidates of a scope that meet at the same places on every rail.
+// The candidates of a scope that meet at the same places on every rail.
 struct Kind {
     std::vector<int> places; // by rail
     std::vector<std::uint32_t> hosts;
@@ -56,7 +56,7 @@ std::vector<Kind> kinds_of(const Loads& loads, const Scope& scope, Tier tier) {
     const auto& index = loads.index();
     std::vector<Kind> kinds;
     std::map<std::vector<int>, std::size_t> seen;
-    auto regular = static_cast<std::size_t>(-1); // the kind of the hosts that are as most are
+    auto regular = static_cast<std::size_t>(-1); // the kind of the regular hosts
     for (auto i = scope.first; i < scope.first + scope.size; ++i) {
         const auto h = index.order[i];
         if (!loads.candidate(h)) continue;
@@ -83,7 +83,7 @@ Field field_of(const Loads& loads, const Scope& scope, Tier tier) {
         field.hosts += kind.hosts.size();
     std::map<std::vector<int>, std::size_t> seen;
     for (std::uint32_t rail = 0; rail < loads.index().rails; ++rail) {
-        std::map<int, int> numbers; // places by first appearance
+        std::map<int, int> numbers; // places, numbered by first appearance
         std::vector<int> split;
         for (const auto& kind : field.kinds) {
             const int place = kind.places[rail];
@@ -97,7 +97,7 @@ Field field_of(const Loads& loads, const Scope& scope, Tier tier) {
     return field;
 }
 
-// Kinds that agree on the rails kept.
+// Kinds that agree on the kept rails.
 struct Family {
     std::vector<std::size_t> kinds;
     std::size_t hosts = 0;
@@ -133,7 +133,7 @@ private:
 
     void collect() {
         if (!budget_.spend(field_.kinds.size() * (50 + 20 * field_.classes.size()))) return;
-        std::map<std::vector<int>, Family> families; // by the places where the classes kept meet
+        std::map<std::vector<int>, Family> families; // by the places where the kept classes meet
         for (std::size_t k = 0; k < field_.kinds.size(); ++k) {
             std::vector<int> places;
             bool complete = true;

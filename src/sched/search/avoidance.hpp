@@ -1,4 +1,4 @@
-// How much a host's health speaks against it, in whole thousandths (Loads::avoidance).
+// The penalty for a host's impaired health, in whole thousandths (Loads::avoidance).
 #pragma once
 
 #include "sched/search/loads.hpp"

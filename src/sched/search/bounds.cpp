@@ -1,6 +1,6 @@
-// Pods: so many of the largest as hold the gang. Units: whatever a unit is said to cost (Lagrange), units ×
-// cost + the largest pods' sums of what their units hold above it is no less than what any choice of so many
-// units in so many pods holds; each cost gives a bound, and the highest counts.
+// Pods: as many of the largest as hold the gang. Units: for any price per unit (Lagrange), units × price +
+// what the units of the largest pods hold above it bounds what that many units in that many pods hold; each
+// price gives a bound on the units, and the highest counts.
 #include "sched/search/bounds.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::uint32_t fewest_pods(const Stock& stock, std::uint64_t need) {
     return 0;
 }
 
-// Of places in pods [first, first + size) alone; pods 0: there is none.
+// For places within pods [first, first + size) only; pods 0: there is none.
 Fewest fewest_among(const Loads& loads, std::uint32_t first, std::uint32_t size, const Found& found) {
     const auto& request = loads.request();
     const auto segment = std::max(request.segment, 1U), spares = segment > 1 ? request.spares : 0;
@@ -55,7 +55,7 @@ Fewest fewest_among(const Loads& loads, std::uint32_t first, std::uint32_t size,
                       fewest_units(segments, found.pods, whole_segments).units, forced.units, found.pods})};
 }
 
-// As many units leave at least so many free hosts behind.
+// The fewest free hosts left behind in that many units.
 std::uint64_t least_left(const Loads& loads, std::uint32_t units) {
     std::vector<std::uint32_t> free;
     for (const auto& load : loads.units())
@@ -67,13 +67,13 @@ std::uint64_t least_left(const Loads& loads, std::uint32_t units) {
     return held - std::min<std::uint64_t>(held, loads.request().nodes);
 }
 
-// So many units break at least so many wholly free ones: all but those that are not whole and those that the
-// gang can use up. Of segments alone no more than whole ones fit a unit; spares make up what is left of it.
+// The fewest wholly free units broken if that many units are used: all except those that are not whole and
+// those that the gang can use up. Only whole segments fit into a unit; spares fill up the rest.
 std::uint32_t least_broken(const Loads& loads, std::uint32_t units) {
     const auto& request = loads.request();
     const auto segment = std::max(request.segment, 1U);
     std::uint32_t in_use = 0;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> whole; // spares that using it up takes, hosts
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> whole; // spares needed to use it up, hosts
     for (const auto& load : loads.units()) {
         if (load.candidates == 0) continue;
         if (load.whole)
@@ -100,15 +100,16 @@ std::uint32_t least_broken(const Loads& loads, std::uint32_t units) {
 } // namespace
 
 UnitBound fewest_units(const Stock& stock, std::size_t pods, std::uint64_t need) {
-    struct Above {              // of a pod, at some cost of a unit
-        std::uint64_t sum = 0;  // what its units hold above the cost
-        std::uint64_t held = 0; // what those units hold in all
+    struct Above {              // of a pod, at some price per unit
+        std::uint64_t sum = 0;  // what its units hold above the price
+        std::uint64_t held = 0; // what those units hold in total
     };
     std::vector<Above> above(stock.ends.size());
     const auto last = std::min(pods, above.size());
     const auto largest = stock.held.empty() ? 0 : *std::max_element(stock.held.begin(), stock.held.end());
     std::uint64_t fewest = 0, low = 1, high = largest;
-    // The bound rises with the cost until the units that hold more than it hold no more than the gang needs.
+    // The bound rises with the price until the units that hold more than the price hold no more than the gang
+    // needs.
     while (low <= high) {
         const auto cost = (low + high) / 2;
         std::size_t unit = 0;
@@ -156,7 +157,7 @@ Fewest fewest_possible(const Loads& loads, const Found& found) {
 }
 
 bool proven_best(const Loads& loads, const Found& found, const Fewest& fewest) {
-    // Domains and groups of groups are not bounded here.
+    // There are no bounds here for domains and groups of groups.
     if (found.domains > 0 || !found.shares.empty() || !loads.request().outer_segments.empty()) return false;
     return fewest == Fewest{found.pods, found.units} && found.misaligned == 0 && found.avoidance == 0 &&
            found.moved == 0 && !loads.idle_bound() && found.broken <= least_broken(loads, found.units) &&

@@ -31,7 +31,8 @@ std::optional<GroupPlan> plan_groups(const Loads& loads, std::vector<Group> grou
     plan.slack = static_cast<std::uint32_t>(held - need);
     if (plan.taken > forced) plan.pivot = groups[plan.taken - 1].quanta;
 
-    // Costs of an exchange: what a group holds above the pivot goes, what the other lacks below it, too.
+    // Slack spent by an exchange: what the group left out holds above the pivot, plus what the other lacks
+    // below it.
     std::vector<std::uint32_t> out, in;
     for (std::size_t i = forced; i < groups.size() && plan.pivot != 0; ++i) {
         const auto size = groups[i].quanta;
@@ -51,8 +52,8 @@ std::optional<GroupPlan> plan_groups(const Loads& loads, std::vector<Group> grou
     return plan;
 }
 
-// Without a search: the units with required hosts and the largest others of the groups that are taken, all of
-// them used but for what the last ones hold too much.
+// Without a search: the units with required hosts and the largest others in the taken groups, all used
+// completely except for the surplus of the last ones.
 std::optional<Choice> largest_units(const Loads& loads, const GroupPlan& plan) {
     struct Used {
         std::uint32_t unit = 0, least = 0, quanta = 0;
@@ -63,7 +64,7 @@ std::optional<Choice> largest_units(const Loads& loads, const GroupPlan& plan) {
         for (auto u = plan.groups[g].first; u < plan.groups[g].first + plan.groups[g].size; ++u) {
             const auto& load = loads.unit(u);
             const auto least = (load.required + quantum - 1) / quantum;
-            if (load.quanta < least) return std::nullopt; // required hosts that whole quanta cannot hold
+            if (load.quanta < least) return std::nullopt; // required hosts that do not fit into whole quanta
             if (load.quanta > 0) (least > 0 ? forced : others).push_back({u, least, load.quanta});
         }
     std::stable_sort(others.begin(), others.end(), [&](const Used& a, const Used& b) {
@@ -104,8 +105,8 @@ std::optional<Choice> largest_units(const Loads& loads, const GroupPlan& plan) {
     return choice;
 }
 
-// All units are given and a quantum is a host: drops the worst hosts that are not required, from as few whole
-// units as can be.
+// For given units and quanta of one host: drops the worst hosts that are not required, from as few whole
+// units as possible.
 Choice drop_worst(const Loads& loads, const std::vector<Group>& groups, std::uint32_t slack) {
     struct Droppable {
         std::uint32_t unit = 0;
@@ -161,7 +162,7 @@ Choice drop_worst(const Loads& loads, const std::vector<Group>& groups, std::uin
     return choice;
 }
 
-// The units of these groups, each as a group.
+// The units of these groups, each as its own group.
 std::vector<Group> split(const Loads& loads, const std::vector<Group>& groups) {
     std::vector<Group> units;
     for (const auto& group : groups)
@@ -200,7 +201,7 @@ std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool
         plan->segments = limits.segments;
     }
     if (!plan || (!single && plan->taken > limits.pods)) return std::nullopt;
-    if (plan->pivot == 0 && !single) { // the groups are given: only their units are to be chosen
+    if (plan->pivot == 0 && !single) { // the groups are fixed: only their units are to be chosen
         const auto taken = static_cast<std::uint32_t>(plan->taken);
         auto choice = choose(loads, split(loads, plan->groups), true, limits, budget);
         if (choice) choice->cost.groups = taken;

@@ -80,7 +80,7 @@ private:
         return of_segments * segment_ * pod.all_segments() + (weights - of_segments) * pod.all_hosts();
     }
 
-    // The `count` pods of most weight, forced ones first, and what they weigh together.
+    // The `count` pods with most weight, forced ones first; returns the sum of their weights.
     template <class Weight> Number heaviest(std::size_t count, Set& set, const Weight& weight) const {
         std::vector<std::pair<Number, std::size_t>> others;
         others.reserve(pods_.size());
@@ -117,8 +117,8 @@ private:
 
     enum class Verdict { cannot, can, open };
 
-    // Whether that many pods hold the gang, as far as the weighted bounds show; `set` does when they can.
-    // tightest_ becomes the weight that says it best.
+    // Whether that many pods hold the gang, as far as the weighted bounds show; `set` does if they can. Sets
+    // tightest_ to the weight with the tightest bound.
     Verdict weigh(std::size_t count, Set& set) {
         Number low = 0, high = weights, least = std::numeric_limits<Number>::max();
         Set tried;
@@ -135,7 +135,7 @@ private:
             return sum;
         };
         const auto decided = [&] { return least < 0 || !set.empty(); };
-        const Number fine = budget_.left() > 0 ? 2 : weights / 8; // roughly, once there is nothing to spend
+        const Number fine = budget_.left() > 0 ? 2 : weights / 8; // coarse once the budget is spent
         excess(low);
         if (!decided()) excess(high);
         while (!decided() && high - low > fine) {
@@ -181,7 +181,7 @@ private:
         }
     }
 
-    // What the weights prefer, of more and more pods: the first that is seen to hold the gang.
+    // The pods preferred by the weights, for increasing counts: the first set that holds the gang.
     Set rounded_up(std::size_t count) {
         Set set;
         auto most = pods_.size();
@@ -230,7 +230,8 @@ private:
         return choice;
     }
 
-    // That many pods need at least this many units, times unit_cost; `set`: the pods that are best then.
+    // A lower bound on the units needed in that many pods, times unit_cost; `set`: the pods that are best
+    // then.
     Number least_units(std::size_t count, const Weights& by, Set& set) {
         budget_.spend(pods_.size() * 16);
         return by.segments * segments_ + by.hosts * nodes_ -
@@ -250,7 +251,7 @@ private:
         return order;
     }
 
-    // What the units that these weights prefer hold, in the pods of a set.
+    // What the units preferred by these weights hold, in a set of pods.
     Held held_by(const Weights& by, const Set& set) const {
         Held held;
         for (const auto i : set) {
@@ -261,7 +262,7 @@ private:
         return held;
     }
 
-    // By hosts alone and by segments alone, which nearly always is enough.
+    // By hosts alone and by segments alone, which is nearly always sufficient.
     std::uint32_t plainly_fewest(std::size_t count) const {
         if (forced_ > 0) return 0;
         Stock hosts, segments;
@@ -297,9 +298,8 @@ private:
             return units;
         };
         Number share = 0, most = std::numeric_limits<Number>::min();
-        // For a share of 1024 the best size of the weights, in which the bound is concave: it rises while
-        // what they prefer holds too little. Whether it falls short of segments there: then more of a share
-        // is better.
+        // For a share in 1024ths, finds the best size of the weights, in which the bound is concave: it rises
+        // while they hold too little. Whether they lack segments: then a larger share is better.
         const auto try_share = [&](Number part) {
             const auto sized = [&](Number size) {
                 return Weights{size * part * segment_ / 1024, size * (1024 - part) / 1024, unit_cost};
@@ -334,7 +334,7 @@ private:
             }
             return held.segments < segments_;
         };
-        // The best bounds of the shares rise up to one of them, and fall behind it.
+        // As a function of the share, the best bounds rise to a maximum, and then fall.
         if (open() && try_share(0) && open()) { // hosts alone
             try_share(1024);
             for (Number from = 0, to = 1024; open() && to - from > 1;)
@@ -355,7 +355,7 @@ private:
         if (other.units < best.units) best = std::move(other);
     }
 
-    // One pod for another, while that saves units.
+    // Exchanges one pod for another while that saves units.
     void exchange(Choice& best, std::uint32_t low) {
         for (bool better = true; better && best.units > low && budget_.left() > 0;) {
             better = false;
@@ -368,7 +368,7 @@ private:
                 segments += pods_[i].all_segments();
                 hosts += pods_[i].all_hosts();
             }
-            auto tries = 512 / set.size() + 4; // of a round: it seldom helps
+            auto tries = 512 / set.size() + 4; // in each round: it rarely helps
             for (std::size_t out = 0; out < set.size() && !better; ++out) {
                 const auto& given = pods_[set[out]];
                 if (given.forced > 0) continue;
@@ -389,7 +389,7 @@ private:
         }
     }
 
-    // Whether none has fewer units than `best` has then.
+    // Whether no choice has fewer units than `best` then.
     bool label_units(Choice& best, std::uint32_t low, std::size_t count, const Weights& tight,
                      std::vector<std::pair<Number, Weights>> seen) {
         if (budget_.left() == 0) return false;

@@ -1,4 +1,4 @@
-// The labels of cover.cpp: what a number of units of a number of pods hold, pod by pod. Internal to
+// The labels of cover.cpp: what a number of units in a number of pods hold, pod by pod. Internal to
 // src/sched.
 #pragma once
 
@@ -21,7 +21,7 @@ inline constexpr Number weights = 4096;      // of segments against hosts: 0 hos
 inline constexpr Number unit_cost = 1 << 20; // one unit, in the sums of the bounds on units
 inline constexpr auto no_limit = std::numeric_limits<std::uint32_t>::max();
 
-// A pod: what it holds with 0, 1, … of the units that need not be in, the largest first.
+// A pod: what it holds with 0, 1, … of its optional units, the largest first.
 struct Pod {
     std::uint32_t index = 0;
     std::uint32_t forced = 0;            // units with required hosts
@@ -33,22 +33,22 @@ struct Pod {
     std::uint32_t optional() const { return static_cast<std::uint32_t>(sizes.size()); }
 };
 
-// segments · segments' weight + hosts · hosts' weight - units · unit's cost.
+// The weighted sum is segments × `segments` + hosts × `hosts` - units × `units`.
 struct Weights {
     Number segments = 0, hosts = 0, units = 0;
 };
 
 struct Choice {
-    std::vector<std::pair<std::size_t, std::uint32_t>> pods; // position in pods_, units of those not forced
+    std::vector<std::pair<std::size_t, std::uint32_t>> pods; // position in pods_, optional units
     std::uint32_t units = no_limit;
 };
 
-// What the gang needs.
+// The gang's needs.
 struct Gang {
     Number segment = 1, spares = 0, segments = 0, nodes = 0;
 };
 
-// Units of a pod, beside the forced ones, that add to a sum of these weights.
+// The number of optional units of a pod that increase a sum with these weights.
 inline std::size_t preferred(const Pod& pod, const Weights& by, Number segment) {
     const auto worth = std::partition_point(pod.sizes.begin(), pod.sizes.end(), [&](std::uint32_t size) {
         return by.segments * (size / segment) + by.hosts * size > by.units;
@@ -56,7 +56,7 @@ inline std::size_t preferred(const Pod& pod, const Weights& by, Number segment) 
     return static_cast<std::size_t>(worth - pod.sizes.begin());
 }
 
-// The most that a pod adds to a sum of these weights, with as many of its units as are best.
+// The most that a pod adds to a sum with these weights, using the best number of its units.
 inline Number value(const Pod& pod, const Weights& by, Number segment) {
     if (by.units == 0) return by.segments * pod.all_segments() + by.hosts * pod.all_hosts();
     const auto at = preferred(pod, by, segment);
@@ -70,15 +70,15 @@ public:
         : pods_(pods), budget_(budget), segment_(gang.segment), spares_(gang.spares),
           segments_(gang.segments), nodes_(gang.nodes) {}
 
-    // What a number of the pods from a place in the order on can add to a sum of these weights.
+    // The most that a number of pods, from a position in the order on, can add to a sum with these weights.
     struct Bound {
         Weights by;
-        std::vector<Number> rest; // [place][pods]
+        std::vector<Number> rest; // [position][pods]
     };
 
-    // A choice of at most `count` pods and `target` units; `whole`: of pods with all their units, which are
-    // not counted. `beam`: only that many labels with most room are followed (0: all). nullopt: there is
-    // none, none was found by the beam, or the budget is spent.
+    // A choice of at most `count` pods and `target` units; `whole`: pods with all their units, which are not
+    // counted. `beam`: only this many labels with most room are followed (0: all). nullopt: there is none,
+    // the beam found none, or the budget is spent.
     std::optional<Choice> find(std::size_t count, bool whole, std::uint32_t target,
                                std::vector<Bound>& bounds, const std::vector<std::size_t>& order,
                                std::size_t beam) {
@@ -129,9 +129,9 @@ private:
     struct Label {
         std::uint32_t units = 0;
         Number segments = 0, hosts = 0;
-        std::uint32_t parent = no_limit; // of the label that this one came from
+        std::uint32_t parent = no_limit; // the label that this one is derived from
         std::size_t pod = 0;
-        std::uint32_t optional = 0; // units of that pod
+        std::uint32_t optional = 0; // optional units of that pod
     };
 
     void fill(Bound& bound, const std::vector<std::size_t>& order, std::size_t count) const {
@@ -150,7 +150,7 @@ private:
         }
     }
 
-    // Whether a label can still become a choice of `count` pods and `target` units.
+    // Whether a label can still lead to a choice of `count` pods and `target` units.
     bool alive(const Label& label, const std::vector<Bound>& bounds, std::size_t place, std::size_t pods,
                std::size_t count, std::uint32_t target) const {
         return std::all_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
@@ -164,7 +164,7 @@ private:
                by.units * (Number{label.units} - target) + bound.rest[place * (count + 1) + count - pods];
     }
 
-    // Keeps those that no other is as good as.
+    // Keeps those that are not dominated by another.
     void keep_best(std::vector<std::uint32_t>& list) const {
         std::sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) {
             const auto &x = arena_[a], &y = arena_[b];
@@ -187,7 +187,7 @@ private:
         list.resize(kept);
     }
 
-    // Segments beyond those of the gang, and hosts that neither they nor the spares can use, do not count.
+    // More segments than the gang has, and hosts that neither these nor the spares can use, do not count.
     void step(Label& label, const Pod& pod, std::uint32_t units) const {
         const auto segments = label.segments + pod.segments[units];
         label.hosts = std::min(nodes_, label.hosts + pod.hosts[units]);

@@ -1,8 +1,8 @@
 // A row holds the least cost by slack spent, 0 … slack, in parts: without a sink among the units chosen so
-// far, then with one, of domains then with a better one. Row r of a layer: r taken groups were left out and
-// not yet made up for. There is a layer before the first group and one behind each. Rows that cannot be
-// reached, or from which the end cannot be, are not filled. Slack and what is left out are counted in quanta
-// (Loads::quantum).
+// far, then with one; for domains also with a better one. Row r of a layer: r taken groups have been left out
+// and not yet replaced. There is a layer before the first group and one after each. Rows that cannot be
+// reached, or from which the end cannot be reached, are not filled. Slack and what is left out are counted in
+// quanta (Loads::quantum).
 #include "sched/search/dynamic_program.hpp"
 
 #include "sched/search/narrow.hpp"
@@ -20,7 +20,7 @@ namespace sched {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
-constexpr std::size_t few_bytes = std::size_t{96} << 10; // of tables that are filled sooner than narrowed
+constexpr std::size_t few_bytes = std::size_t{96} << 10; // tables this small are filled faster than narrowed
 
 using packed::Fields;
 using packed::infinite;
@@ -47,7 +47,7 @@ public:
         rows_.resize(deepest + 1);
     }
 
-    // Bytes that the tables need for a number of exchanges.
+    // Size of the tables for a number of exchanges.
     static std::size_t bytes(const GroupPlan& plan, std::size_t swaps) {
         return (plan.groups.size() + 1) * (swaps + 1) * (plan.domains ? 3 : 2) * (plan.slack + 2 * block) *
                sizeof(V);
@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t block = RowOps<V>::block; // values worked on at a time
+    static constexpr std::size_t block = RowOps<V>::block; // values processed at a time
     static constexpr auto unreached = ~std::uint32_t{0};
 
     using Option = packed::Option<V>;
@@ -78,8 +78,7 @@ private:
 
     std::size_t best_sink() const { return plan_.domains ? 2 : 1; }
 
-    // Where nothing is whole every choice has the best sink, and with required hosts none has: one part is
-    // enough.
+    // If nothing is whole, every choice has the best sink, and with required hosts none: one part is enough.
     void find_halves() {
         bool whole = false;
         for (std::size_t g = 0; g < groups_; ++g)
@@ -100,16 +99,16 @@ private:
     std::uint32_t& least(std::size_t layer, std::size_t r) { return least_[layer * (swaps_ + 1) + r]; }
     V value(const V* values, Position p) const { return values[p.half * stride_ + p.spent]; }
 
-    // The slack that leaving out a taken group, or taking another, spends.
+    // The slack spent by leaving out a taken group, or by taking another.
     std::uint32_t price(std::size_t g) const {
         const auto size = plan_.groups[g].quanta;
         return g < plan_.taken ? size - plan_.pivot : plan_.pivot - size;
     }
 
-    // Charges the budget for passes over a row, eight bytes a step or two.
+    // Charges the budget for passes over a row, eight bytes per one or two steps.
     void charge(std::uint64_t passes) { budget_.spend(8 + passes * stride_ * sizeof(V) / 8); }
 
-    // The row behind a unit; of its options the first leaves nothing out.
+    // The row after a unit; the first of its options leaves nothing out.
     void use_unit(std::span<const Option> options, const V* from, V* to) const {
         if (options.empty()) {
             std::fill_n(to, halves_ * stride_, infinite<V>);
@@ -131,8 +130,8 @@ private:
         }
     }
 
-    // Rows before and behind each unit of the group, into rows_[0], [1], … Returns their number. Unless
-    // `each` is asked for, units that can be used in one way only share a row.
+    // Rows before and after each unit of the group, in rows_[0], [1], … Returns how many there are. Unless
+    // `each` is set, units with only one option share a row.
     std::size_t use_group(const Group& group, const V* from, bool each = false) {
         rows_[0] = from;
         std::size_t depth = 0;
@@ -159,7 +158,7 @@ private:
         return depth;
     }
 
-    // Adds a row, moved by the slack that is spent, to row r of a layer.
+    // Merges a row, shifted by the slack spent, into row r of a layer.
     void merge(const V* from, std::uint32_t spent_before, std::uint32_t spend, std::size_t layer,
                std::size_t r) {
         if (std::uint64_t{spent_before} + spend > plan_.slack) return;
@@ -171,7 +170,7 @@ private:
             rows_of_.lower(to + half * stride_ + spend, from + half * stride_, width_ - spend, V{0});
     }
 
-    // Can r groups still be made up for, behind group g?
+    // Whether r groups can still be replaced after group g.
     bool affordable(std::size_t g, std::size_t r, std::uint32_t spent) const {
         if (r == 0) return true;
         if (g < plan_.taken) return spent + plan_.cheapest[r] <= plan_.slack;
@@ -198,7 +197,7 @@ private:
         merge(rows_[depth], spent, price(g), g + 1, r);
     }
 
-    // What the choice costs in all when the rest of the slack stays in one unit.
+    // The total cost of the choice if the remaining slack is left over in one unit.
     std::optional<Cost> total(V value, std::size_t sink, std::uint32_t surplus) const {
         if (value >= infinite<V> || (dense_ && surplus > 0)) return std::nullopt;
         Cost cost;
@@ -220,7 +219,7 @@ private:
         return cost;
     }
 
-    // Of any choice, whatever it holds of segments. Of more units a position has others that hold more.
+    // Over all choices, whatever segments they hold. With more units, a position has choices that hold more.
     std::uint32_t fewest_units(const V* last) const {
         auto fewest = ~std::uint32_t{0};
         if constexpr (!std::is_same_v<V, Narrow>)
@@ -261,7 +260,7 @@ private:
         return choice;
     }
 
-    // Goes back from a position of row 0 behind the last group, adding the units that were used.
+    // Traces back from a position of row 0 after the last group, adding the units used.
     void trace(Position at, Choice& choice) {
         std::size_t r = 0;
         for (auto g = groups_; g-- > 0;) {
@@ -283,7 +282,7 @@ private:
         }
     }
 
-    // Through the rows that use_group has just filled; returns the position before the group.
+    // Traces back through the rows just filled by use_group; returns the position before the group.
     Position trace_units(const Group& group, std::size_t depth, Position at, Choice& choice) {
         for (auto u = group.first + group.size; u-- > group.first;) {
             const auto& load = loads_.unit(u);
@@ -295,7 +294,7 @@ private:
             };
             for (const auto& option : options_.of(u)) {
                 if (option.drop > at.spent) continue;
-                // A sink leads into its part from those before; anything else stays in its part.
+                // A sink leads into its part from lower ones; any other option stays in its part.
                 const auto half = half_of(option);
                 if (half > at.half) continue;
                 Position before{half == at.half ? 0 : at.half, at.spent - option.drop};
@@ -310,7 +309,7 @@ private:
         return at;
     }
 
-    // The surplus stays in one unit: a sink if there is one, else the one of which most is used.
+    // The surplus is left in one unit: a sink if there is one, else the most used unit.
     void leave_out(std::uint32_t surplus, bool sink, Choice& choice) const {
         if (surplus == 0) return;
         std::pair<std::uint32_t, std::uint32_t>* best = nullptr;
@@ -322,7 +321,8 @@ private:
         if (best) best->second -= surplus;
     }
 
-    // The surplus is left out of hosts that the job did not have, of which the units hold no fewer.
+    // The surplus is taken from hosts that the job did not have before, of which the units hold at least as
+    // many.
     void leave_out_others(std::uint32_t surplus, Choice& choice) const {
         for (auto& used : choice.units) {
             const auto less = std::min({surplus, loads_.unit(used.first).impaired, used.second - 1});
@@ -336,7 +336,7 @@ private:
     const Fields& fields_;
     const GroupPlan& plan_;
     Budget& budget_;
-    const bool dense_; // with required hosts every drop is an option of its own, and nothing is a sink
+    const bool dense_; // with required hosts every drop is its own option, and there are no sinks
     const std::size_t swaps_;
     const std::size_t groups_;
     const std::size_t width_;  // values of a half
@@ -351,7 +351,7 @@ private:
     packed::UnitOptions<V> options_;
 };
 
-// Do all groups hold the same? Then exchanging them gains nothing.
+// Whether all groups hold the same: then exchanges gain nothing.
 bool alike(const Loads& loads, const std::vector<Group>& groups, bool domains) {
     const auto key = [&](const Group& g) {
         std::vector<std::vector<std::uint32_t>> units;
@@ -389,7 +389,7 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const G
                          : plan.swaps();
     if (single || all == 0 || loads.required() != 0) return exchanging(all, plan);
     if (!goal.hard && DynamicProgram<V>::bytes(plan, all) < few_bytes) {
-        // Neither domains nor anything to be avoided.
+        // Neither domains nor avoidance.
         if (all >= few_swaps && (fields.avoidance == fields.units || plan.segments)) {
             auto one = exchanging(1, plan);
             if (one ? reached(one->cost, goal) : !plan.segments) return one;
@@ -397,7 +397,7 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const G
         return exchanging(all, plan);
     }
 
-    // One group or two exchanged are nearly always enough, and cost a fraction of all.
+    // One or two exchanges are nearly always enough, and cost a fraction of the full program.
     Narrowing narrowing(loads, plan, goal.units, budget);
     auto most = narrowing.to_fewest_units();
     std::optional<Choice> known;

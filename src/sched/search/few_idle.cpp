@@ -1,7 +1,8 @@
-// The hosts in use cost nothing, so that each further segment of a unit takes as many idle hosts as the one
-// before or more: the first few none, the next one what completes it, all others idle hosts alone. Taking the
-// cheapest again and again gives the most of them. What hosts in use and required ones hold is taken anyway,
-// and takes in all required hosts but less than a segment of each unit, which the next one takes in.
+// Hosts in use cost nothing, so each additional segment of a unit takes at least as many idle hosts as the
+// previous one: the first few none, the next one those that complete it, all others only idle hosts. Taking
+// the cheapest repeatedly gives the most segments. Hosts in use and required ones are taken anyway; their
+// segments include all required hosts except less than a segment in each unit, which the next segment
+// includes.
 #include "sched/search/few_idle.hpp"
 
 #include "sched/search/fit.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 class Chooser {
 public:
-    // Among units [first, end).
+    // For units [first, end).
     Chooser(const Loads& loads, std::uint32_t first, std::uint32_t end)
         : loads_(loads), segment_(loads.steps().unit), spares_(segment_ > 1 ? loads.request().spares : 0),
           units_(loads.units().size()) {
@@ -23,8 +24,8 @@ public:
             units_[u] = offer_of(u);
     }
 
-    // From units [first, end) of these, as many segments as the idle hosts allow. `covering`: first those
-    // that take in required hosts, until the spares have room for the others. False: it cannot be.
+    // Chooses as many segments from units [first, end) as the idle hosts allow. `covering`: first those that
+    // include required hosts, until the spares have room for the rest. False: impossible.
     bool choose(std::uint32_t first, std::uint32_t end, bool covering) {
         left_ = loads_.idle_limit();
         segments_ = covered_ = hosts_ = 0;
@@ -52,13 +53,13 @@ public:
         return true;
     }
 
-    // The largest gang of what was chosen; 0: none.
+    // The largest gang for this choice; 0: none.
     std::uint32_t nodes() const {
         if (hosts_ < spares_) return 0;
         const auto segments = std::min(segments_, (hosts_ - spares_) / segment_);
         return segments == 0 ? 0 : segments * segment_ + spares_;
     }
-    // The smallest that is sure to have all required hosts in.
+    // The smallest gang that is certain to include all required hosts.
     std::uint32_t least() const { return covered_ * segment_ + spares_; }
 
     std::vector<std::uint8_t> allowed(std::uint32_t first, std::uint32_t end) const {
@@ -84,11 +85,11 @@ public:
 
 private:
     struct Unit {
-        std::uint32_t forced = 0; // idle hosts that are required
+        std::uint32_t forced = 0; // required idle hosts
         std::uint32_t held = 0;   // segments of these and of hosts in use
-        std::uint32_t next = 0;   // idle hosts that complete one more; 0: none do
-        std::uint32_t more = 0;   // segments of idle hosts alone, once that is complete
-        std::uint32_t out = 0;    // required hosts that the segments held leave out, and the next takes in
+        std::uint32_t next = 0;   // idle hosts that complete another one; 0: there is none
+        std::uint32_t more = 0;   // segments of only idle hosts, once that is complete
+        std::uint32_t out = 0;    // required hosts not in the held segments, but in the next one
         std::uint32_t idle = 0;   // chosen
     };
 
@@ -122,7 +123,7 @@ private:
         segments_ += segments * times;
     }
 
-    // The segments that take in most first.
+    // The segments that include most required hosts first.
     bool cover(std::uint32_t out) {
         if (out <= spares_) return true;
         std::stable_sort(next_.begin(), next_.end(), [&](auto a, auto b) {
@@ -143,7 +144,7 @@ private:
         std::stable_sort(next_.begin(), next_.end(),
                          [&](auto a, auto b) { return units_[a].next < units_[b].next; });
         for (const auto u : next_) {
-            if (units_[u].next > left_) break; // so is a whole segment
+            if (units_[u].next > left_) break; // a whole segment is, too
             take(units_[u], units_[u].next, 1);
         }
     }
@@ -152,10 +153,10 @@ private:
     const std::uint32_t segment_, spares_;
     std::vector<Unit> units_;
     std::vector<std::uint32_t> next_; // units with a segment that idle hosts complete
-    // Of what was chosen:
+    // For the current choice:
     std::uint32_t left_ = 0; // idle hosts that may still be taken
     std::uint32_t segments_ = 0, hosts_ = 0;
-    std::uint32_t covered_ = 0; // segments that required hosts are in
+    std::uint32_t covered_ = 0; // segments with required hosts
 };
 
 } // namespace
@@ -194,7 +195,7 @@ IdleRoom idle_room(const Loads& loads, std::uint32_t most) {
         const auto& last = index.pods[first + size - 1];
         see(index.pods[first].first, last.first + last.size - index.pods[first].first);
     };
-    switch (widest_tier(loads.request().span)) { // what is wider holds no less
+    switch (widest_tier(loads.request().span)) { // wider parts hold at least as much
     case one_unit:
         for (std::uint32_t u = 0; u < index.units.size(); ++u)
             see(u, 1);

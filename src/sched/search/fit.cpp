@@ -26,7 +26,7 @@ struct Room {
     }
 };
 
-// The most nodes that a part of any size within the span holds.
+// The most nodes that any part within the span holds.
 class Largest {
 public:
     explicit Largest(const Loads& loads)
@@ -57,7 +57,7 @@ std::optional<std::uint32_t> least_for_required(const Loads& loads) {
     if (is_nested(loads.index(), loads.steps(), loads.request().span))
         return least_nested_for_required(loads);
     const auto segment = segment_of(loads.request()), spares = loads.request().spares;
-    // What a segment takes in of the required hosts, best first: the units' full ones, then their rests.
+    // The number of required hosts in each segment, best first: the units' full ones, then their remainders.
     std::vector<std::uint32_t> gains;
     std::uint32_t out = loads.required();
     for (const auto& load : loads.units()) {

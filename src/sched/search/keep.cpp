@@ -1,7 +1,7 @@
-// Where it costs little, one search with a penalty on every host that the job did not have. Otherwise three,
-// each of which may end it: without regard to the hosts it had, which sets the bar for the terms that matter
-// more; with all of them required, which is best where it meets that bar, as when one host of a gang is
-// replaced; and with a penalty on every other host.
+// If it is cheap, one search with a penalty on every host that the job did not have. Otherwise up to three
+// searches: the first ignores the previous hosts and sets the bar for the more important terms; the second
+// requires all of them, which is best if it meets that bar, as when one host of a gang is replaced; the third
+// puts a penalty on every other host.
 #include "sched/search/keep.hpp"
 
 #include "sched/search/align.hpp"
@@ -18,7 +18,7 @@
 namespace sched {
 namespace {
 
-// What matters more than the hosts that are kept.
+// The terms that are more important than the hosts that are kept.
 auto bar_of(const Found& found) {
     return std::tuple(found.tier, found.pods, found.units, found.domains, found.misaligned, found.avoidance);
 }
@@ -26,7 +26,7 @@ auto order_of(const Found& found) {
     return std::tuple_cat(bar_of(found), std::tuple(found.moved), behind_rails(found));
 }
 
-// The hosts of `had` that may be taken, each once.
+// The available hosts in `had`, each once.
 std::vector<std::uint32_t> keepable(const Loads& loads) {
     std::vector<std::uint32_t> hosts;
     for (const auto h : loads.request().had)
@@ -36,7 +36,7 @@ std::vector<std::uint32_t> keepable(const Loads& loads) {
     return hosts;
 }
 
-// How many hosts that can be kept are in each unit and pod: bounds on what places as good as `bar` keep.
+// The number of keepable hosts in each unit and pod: bounds on how many are kept by places as good as `bar`.
 class KeptCounts {
 public:
     KeptCounts(const Loads& loads, const std::vector<std::uint32_t>& kept)
@@ -48,13 +48,13 @@ public:
         }
     }
 
-    // No place in so few pods and units has fewer hosts that the job did not have.
+    // A lower bound on the hosts new to the job in any place with that few pods and units.
     std::uint32_t least_moved(const Found& bar) const {
         const auto nodes = loads_.request().nodes;
         return nodes - std::min({nodes, largest(units_, bar.units), largest(pods_, bar.pods)});
     }
 
-    // Whether a place in so few pods and units may keep all of them.
+    // Whether a place in that few pods and units may keep all of them.
     bool may_keep_all(const Found& bar) const {
         std::uint32_t units = 0, held = 0;
         const auto pods = static_cast<std::uint32_t>(
@@ -86,8 +86,8 @@ private:
     std::vector<std::uint32_t> units_, pods_;
 };
 
-// The same number of hosts of each unit, those that can be kept first, as these loads prefer them. Health
-// cannot suffer, rails may: then the first choice stands.
+// The same number of hosts in each unit, keepable ones first, as preferred by these loads. Health cannot
+// become worse, but rails can: then the first choice remains.
 void prefer_kept(const Loads& loads, Found& found) {
     auto other = found;
     fill_hosts(loads, other);
@@ -102,7 +102,7 @@ void prefer_kept(const Loads& loads, Found& found) {
     if (bar_of(other) <= bar_of(found)) found = std::move(other);
 }
 
-// The best placement with all that can be kept in it.
+// The best placement that includes all keepable hosts.
 std::optional<Found> search_with_all(const Loads& loads, const std::vector<std::uint32_t>& kept,
                                      Budget& budget) {
     auto request = loads.request();
@@ -146,7 +146,7 @@ std::uint32_t moved_hosts(const Request& request, const std::vector<std::uint32_
 
 std::optional<Found> search_keeping(const Loads& loads, Budget& budget) {
     const Loads keeping(loads.index(), loads.snapshot(), loads.request(), nullptr, true);
-    // What it spends in vain is charged behind the search without `had`, which must not suffer.
+    // If it fails, its steps are charged after the search without `had`, which must not be limited by it.
     Budget attempt(counted_last(keeping) ? budget.left() / 8 : 0);
     if (attempt.left() > 0) {
         auto found = search_with_penalty(keeping, attempt);
@@ -168,7 +168,7 @@ std::optional<Found> search_keeping(const Loads& loads, Budget& budget) {
         return best;
     }
     prefer_kept(keeping, *best);
-    if (best->moved == least) return best; // and in all other terms it is as good as without them
+    if (best->moved == least) return best; // as good in all other terms as without them
     const auto bar = bar_of(*best);
     if (counts.may_keep_all(*best))
         if (auto all = search_with_all(loads, kept, budget); all && bar_of(*all) <= bar) return all;

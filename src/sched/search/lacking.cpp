@@ -1,9 +1,9 @@
-// A rail that one of the chosen hosts lacks is misaligned, all others meet. So is one that meets elsewhere,
-// as long as too few hosts do for a gang of them alone: then one of the others is always in. Below, such a
-// rail counts as lacking. So more and more rails are given up, in every combination (way) that candidates
-// lack, and the search is narrowed to the hosts that lack no other. What holds the gang holds it with more
-// rails given up, too: what a failed way gives up no less of fails as well. Most ways are settled by bounds
-// that look at the hosts that lack rails alone, and at nothing else a way changes.
+// A rail that one of the chosen hosts lacks is misaligned, all others meet. So is one that meets elsewhere on
+// too few hosts to form the gang alone: one of the others is always included. Below, such a rail counts as
+// lacking. So more and more rails are given up, in every combination (way) that candidates lack, and the
+// search is narrowed to the hosts that lack no other rail. What holds the gang also holds it with more rails
+// given up: if a way fails, so do all ways that give up a subset of its rails. Most ways are decided by
+// bounds on the hosts that lack rails alone.
 #include "sched/search/lacking.hpp"
 
 #include "sched/search/align.hpp"
@@ -22,24 +22,24 @@
 namespace sched {
 namespace {
 
-// Upper bounds on what so many units in so many pods hold: whatever a unit and a pod are said to cost
-// (Lagrange), units × cost + pods × cost + what each pod's units hold above both is no less than what any
-// such choice holds. Worked out for the hosts that lack no rail; a way adds hosts to some units.
+// Upper bounds on what that many units in that many pods hold: for any price of a unit and of a pod
+// (Lagrange), units × price + pods × price + what each pod's units hold above both is an upper bound.
+// Computed for the hosts that lack no rail; a way adds hosts to some units.
 class Bounds {
 public:
     struct Host {
         std::uint32_t host = 0, unit = 0;
         std::uint64_t lacks = 0;
-        std::uint32_t kind = 0; // those that lack the same are of one kind
+        std::uint32_t kind = 0; // those that lack the same rails are of one kind
     };
 
-    // What is bounded: `used` times the hosts held, less `barred` times those hosts of the units used that
-    // are left out for the rails they lack.
+    // What is bounded: `used` times the hosts held, minus `barred` times the hosts of the units used that are
+    // left out because of the rails they lack.
     struct Weights {
         std::int32_t used = 1, barred = 0;
     };
 
-    // `near`: how many hosts a unit may cost where the bound is lowest.
+    // `near`: the price of a unit, in hosts, near which the bound is lowest.
     Bounds(const Loads& loads, const std::vector<Host>& hosts, const std::vector<std::uint64_t>& kinds,
            const Limits& limits, std::uint32_t near, Weights weights)
         : loads_(loads), hosts_(hosts), kinds_(kinds), limits_(limits), weights_(weights),
@@ -54,8 +54,8 @@ public:
             add_kinds(prices);
     }
 
-    // False: no choice of candidates that lack no other rails than these holds as much as `enough`. Costs
-    // some nanoseconds a kind.
+    // False: no choice of candidates that lack no rails outside this way holds as much as `enough`. Costs
+    // some nanoseconds per kind.
     bool may_reach(std::uint64_t way, std::int64_t enough) const {
         return std::all_of(prices_.begin(), prices_.end(), [&](const Prices& prices) {
             auto most = prices.sum;
@@ -65,16 +65,16 @@ public:
         });
     }
 
-    // A choice of candidates that lack no other rails than these leaves at least so many others behind. They
-    // are at least what the units used are short of, as they hold the gang.
+    // The fewest other hosts that a choice of candidates lacking no rails outside this way leaves behind: at
+    // least what the units used are short of to hold the gang.
     std::uint32_t least_barred(std::uint64_t way) {
         const auto short_of = std::int64_t{loads_.request().nodes} * weights_.used - most(way);
         return short_of <= 0 ? 0
                              : static_cast<std::uint32_t>((short_of + weights_.barred - 1) / weights_.barred);
     }
 
-    // No choice of candidates that lack no other rails than these holds more; less than `enough` is not
-    // bounded as closely as can be.
+    // An upper bound on what any choice of candidates that lack no rails outside this way holds; not
+    // tightened below `enough`.
     std::int64_t most(std::uint64_t way, std::int64_t enough = std::numeric_limits<std::int64_t>::min()) {
         touched_.clear();
         for (const auto& host : hosts_) {
@@ -93,14 +93,14 @@ private:
     struct Prices {
         std::int32_t unit = 0;
         std::int64_t pod = 0;
-        std::vector<std::int64_t> above;   // by pod: what its units hold above the cost of a unit
-        std::int64_t sum = 0;              // the bound where no host that lacks a rail is used
-        std::vector<std::int64_t> of_kind; // by kind: the hosts of it raise the bound by no more
+        std::vector<std::int64_t> above;   // by pod: what its units hold above the price of a unit
+        std::int64_t sum = 0;              // the bound if no host that lacks a rail is used
+        std::vector<std::int64_t> of_kind; // by kind: its hosts raise the bound by no more
     };
 
     static std::int64_t above(std::int64_t held, std::int64_t cost) { return held > cost ? held - cost : 0; }
 
-    // The bound is convex in the cost of a unit: the costs next to the lowest are those that bound best.
+    // The bound is convex in the price of a unit: the prices next to the lowest give the best bounds.
     void choose_prices(std::int32_t near) {
         auto best = prices_at(near);
         for (const auto step : {1, -1})
@@ -135,7 +135,7 @@ private:
         return prices;
     }
 
-    // A host raises the bound most as the last of all: what is above a cost is convex.
+    // A host raises the bound most if it is added last: what is above a price is convex.
     void add_kinds(Prices& prices) {
         const auto& index = loads_.index();
         auto pods = prices.above;
@@ -162,7 +162,7 @@ private:
     }
 
     std::int64_t most_at(Prices& prices) const {
-        // Each touched unit raises its pod, and only the pod's sum above its cost counts.
+        // Each touched unit raises its pod, and only the pod's sum above its price counts.
         auto most = prices.sum;
         const auto& index = loads_.index();
         for (const auto unit : touched_) {
@@ -194,7 +194,7 @@ private:
 
 class Lacking {
 public:
-    // False: not for candidates such as these.
+    // False: not applicable to these candidates.
     bool read() {
         const auto& index = loads_.index();
         if (tier_ == everywhere || index.rails > 64) return false;
@@ -207,7 +207,7 @@ public:
             const auto kind = std::find(kinds_.begin(), kinds_.end(), lacks) - kinds_.begin();
             hosts_.push_back({h, index.unit_of[h], lacks, static_cast<std::uint32_t>(kind)});
             required_ |= loads_.is_required(h) ? lacks : 0;
-            if (!budget_.spend(10 + kinds_.size())) return true; // run() has nothing to spend
+            if (!budget_.spend(10 + kinds_.size())) return true; // run() has no budget either
             if (hosts_.back().kind == kinds_.size()) kinds_.push_back(lacks);
             if (families_ && kinds_.size() > most_kinds) return false;
         }
@@ -215,12 +215,12 @@ public:
         return true;
     }
 
-    // `found` has the least of the terms behind alignment, so only fewer misaligned rails are better. False:
-    // hosts lack rails in too many combinations, or those that meet elsewhere may be a gang.
+    // `found` has the least of the terms after alignment, so only fewer misaligned rails are better. False:
+    // hosts lack rails in too many combinations, or those that meet elsewhere may form a gang.
     bool run(Found& found) {
         if (!budget_.spend(8 * loads_.units().size())) return true;
         std::uint32_t near = 0;
-        std::optional<Bounds> held; // of one unit it is known
+        std::optional<Bounds> held; // in one unit it is known exactly
         if (tier_ != one_unit) {
             near = fewest_units(stock(), limits_.pods, loads_.request().nodes).cost;
             held.emplace(loads_, hosts_, kinds_, limits_, near, Bounds::Weights{1, 0});
@@ -243,7 +243,7 @@ public:
 private:
     struct Way {
         std::uint64_t rails = 0; // given up
-        std::uint32_t left = 0;  // free hosts that stay behind at least
+        std::uint32_t left = 0;  // fewest free hosts left behind
     };
 
     std::uint32_t part_of(std::uint32_t host) const {
@@ -253,7 +253,7 @@ private:
         return tier_ == one_pod ? index.units[unit].pod : index.pods[index.units[unit].pod].island;
     }
 
-    // The best of hosts that lack no rail.
+    // The best choice of hosts that lack no rail.
     std::optional<Found> best_without(std::optional<Bounds>& held, std::uint32_t near) {
         const auto left = may_hold(held, 0);
         if (!left) return std::nullopt;
@@ -263,11 +263,11 @@ private:
         return best;
     }
 
-    // The best that gives up the fewest rails, fewer than are misaligned already.
+    // The best choice that gives up the fewest rails, fewer than are misaligned already.
     std::optional<Found> best_with_fewest(std::optional<Bounds>& held, std::uint32_t near,
                                           std::uint32_t misaligned) {
         std::optional<Found> best;
-        std::vector<Way> open; // of as many rails
+        std::vector<Way> open; // with the same number of rails
         std::uint32_t rails = 0;
         for (const auto way : widest(held, misaligned)) {
             const auto dropped = static_cast<std::uint32_t>(std::popcount(way));
@@ -295,7 +295,7 @@ private:
     // Adds the combinations of rails that hosts can lack together.
     bool add_ways(std::uint64_t lacks) {
         if (std::find(ways_.begin(), ways_.end(), lacks) != ways_.end()) return true;
-        const bool apart = (lacks & lacked_) == 0; // then each combination with them is new
+        const bool apart = (lacks & lacked_) == 0; // then each combination with it is new
         lacked_ |= lacks;
         budget_.spend(apart ? ways_.size() : ways_.size() * ways_.size() / 4);
         for (std::size_t i = 0, known = ways_.size(); i < known; ++i)
@@ -307,7 +307,7 @@ private:
 
     // Those that give up the fewest rails first.
     void order_ways() {
-        std::array<std::size_t, 66> next{}; // by rails: where the next way goes
+        std::array<std::size_t, 66> next{}; // by rails: position of the next way
         for (const auto way : ways_)
             ++next[static_cast<std::size_t>(std::popcount(way)) + 1];
         std::partial_sum(next.begin(), next.end(), next.begin());
@@ -317,7 +317,7 @@ private:
         ways_ = std::move(ordered);
     }
 
-    // The ways that give up fewer rails; none when not even the widest of them may hold the gang.
+    // The ways that give up fewer rails; none if not even the widest of them may hold the gang.
     std::vector<std::uint64_t> widest(std::optional<Bounds>& held, std::uint32_t misaligned) {
         std::vector<std::uint64_t> fewer(
             ways_.begin(), std::find_if(ways_.begin(), ways_.end(), [&](std::uint64_t way) {
@@ -338,8 +338,8 @@ private:
         return std::any_of(failed_.begin(), failed_.end(), [&](auto wide) { return (way & ~wide) == 0; });
     }
 
-    // How many free hosts it leaves behind at least. nullopt: it does not hold the gang, which is kept for
-    // the ways that give up less.
+    // The fewest free hosts it leaves behind. nullopt: it does not hold the gang, which is recorded for the
+    // ways that give up fewer rails.
     std::optional<std::uint32_t> may_hold(std::optional<Bounds>& held, std::uint64_t way) {
         const std::int64_t nodes = loads_.request().nodes;
         std::optional<std::uint32_t> left;
@@ -353,7 +353,7 @@ private:
         return left;
     }
 
-    // Hosts of one unit come to stand together.
+    // Sorts hosts so that those of one unit are adjacent.
     void group_by_unit() {
         std::stable_sort(hosts_.begin(), hosts_.end(),
                          [](const auto& a, const auto& b) { return a.unit < b.unit; });
@@ -367,7 +367,7 @@ private:
         }
     }
 
-    // What the unit that holds the gang most tightly has left. nullopt: none holds it.
+    // What is left in the unit that holds the gang most tightly. nullopt: none holds it.
     std::optional<std::uint32_t> left_in_one_unit(std::uint64_t way) {
         budget_.spend(units_.size() + hosts_.size());
         const auto nodes = loads_.request().nodes;
@@ -381,7 +381,7 @@ private:
         return least;
     }
 
-    // What is bounded with other weights leaves more behind for some ways.
+    // Bounds with other weights show that some ways leave more behind.
     void find_barred(std::vector<Way>& open, std::uint32_t near) {
         using Weights = Bounds::Weights;
         for (const auto weights : {Weights{1, 1}, Weights{1, 4}, Weights{1, 2}, Weights{4, 1}}) {
@@ -404,7 +404,7 @@ private:
         return stock;
     }
 
-    // The best that ways of as many rails hold; those first that must leave the least behind.
+    // The best that ways with the same number of rails hold; those that must leave the least behind first.
     std::optional<Found> best_of(std::vector<Way>& open, std::uint32_t near) {
         if (open.empty()) return std::nullopt;
         if (tier_ != one_unit) find_barred(open, near);
@@ -425,7 +425,7 @@ private:
         return best;
     }
 
-    // The hosts that lack other rails than a way gives up.
+    // The hosts that lack other rails than those the way gives up.
     std::vector<std::uint32_t> others(const Way& way) const {
         std::vector<std::uint32_t> others;
         for (const auto& host : hosts_)
@@ -434,21 +434,21 @@ private:
     }
 
     static constexpr std::size_t most_ways = 1024;
-    static constexpr std::size_t most_kinds = 64; // where hosts meet elsewhere in plenty
+    static constexpr std::size_t most_kinds = 64; // if many hosts meet elsewhere
     const Loads& loads_;
     Budget& budget_;
     const Tier tier_;
     const Limits limits_;
     std::vector<Bounds::Host> hosts_;  // candidates that lack rails
     std::vector<std::uint64_t> kinds_; // what they lack, each once
-    // Of a gang in one unit: units that may hold it, and which of their candidates lack rails.
+    // For a gang in one unit: units that may hold it, and which of their candidates lack rails.
     struct UnitHosts {
         std::span<const Bounds::Host> hosts;
         std::uint32_t candidates = 0, free = 0;
     };
     std::vector<UnitHosts> units_;
     std::uint64_t required_ = 0; // rails that required hosts lack
-    bool families_ = false;      // as many hosts of a part as the gang has meet elsewhere
+    bool families_ = false;      // in some part, as many hosts as the gang has meet elsewhere
     std::vector<std::uint64_t> ways_{0};
     std::uint64_t lacked_ = 0; // rails in ways_
     std::vector<std::uint64_t> failed_;

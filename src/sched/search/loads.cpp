@@ -68,7 +68,7 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
     if (request.spare_floor > 0) limit_idle();
 }
 
-// Of groups that are kept within domains.
+// For groups that are kept within domains.
 std::uint32_t Loads::quanta_of(std::uint32_t unit) const {
     std::uint32_t hosts = 0;
     for (auto d = index_.first_domain[unit]; d < index_.first_domain[unit + 1]; ++d) {
@@ -110,12 +110,12 @@ Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts) : Loads
     simple_ = simple_ && hosts.empty();
 }
 
-// Nearly all units are: told without looking at each host.
+// Nearly all units are: checked without looking at each host.
 bool Loads::sound(std::uint32_t unit) const {
     if (snapshot_.health.empty()) return true;
     if (!index_.in_order) return false;
     const auto* health = snapshot_.health.data() + index_.units[unit].first;
-    std::uint32_t differ = 0; // float 1 has these bits, and no other float is 1
+    std::uint32_t differ = 0; // float 1 has these bits, and no other float equal to 1 exists
     for (std::uint32_t i = 0; i < index_.units[unit].size; ++i)
         differ |= std::bit_cast<std::uint32_t>(health[i]) ^ std::bit_cast<std::uint32_t>(1.0F);
     return differ == 0;
@@ -135,14 +135,14 @@ void Loads::count_plain(std::uint32_t unit) {
     units_[unit].free = units_[unit].candidates = free;
 }
 
-// Hosts of any health, all candidates that are free.
+// Hosts of any health; all that are free are candidates.
 void Loads::count_unsound(std::uint32_t unit) {
     const auto& part = index_.units[unit];
     const auto* states = snapshot_.states.data();
     const auto* health = snapshot_.health.data();
     const auto* order = index_.order.data();
     std::uint32_t free = 0, impaired = 0;
-    // Added up without a branch: which hosts are free cannot be predicted.
+    // Summed without a branch: which hosts are free cannot be predicted.
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = order[i];
         const std::uint32_t is_free = static_cast<std::uint32_t>(states[h] == HostState::free) &
@@ -163,7 +163,7 @@ void Loads::count_all(std::uint32_t unit) {
     const auto before = impaired_.size();
     if (!impaired_first_.empty()) impaired_.resize(before + part.size);
     auto* next = impaired_.data() + before;
-    // Added up without a branch, as above.
+    // Summed without a branch, as above.
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = index_.order[i];
         const std::uint32_t is_free = free(h) ? 1 : 0, in = candidate(h) ? 1 : 0;
@@ -190,7 +190,7 @@ std::uint32_t Loads::avoidance(std::uint32_t host) const {
 std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const {
     std::vector<std::uint32_t> values;
     if (units_[unit].impaired == 0) return values;
-    if (snapshot_.health.empty() && units_[unit].required == 0) { // none costs more than that it is not kept
+    if (snapshot_.health.empty() && units_[unit].required == 0) { // the only cost is that it is not kept
         values.assign(units_[unit].impaired, 1);
         return values;
     }
@@ -203,7 +203,7 @@ std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const 
 
 std::uint64_t Loads::total_avoidance(std::uint32_t unit) const {
     if (units_[unit].impaired == 0) return 0;
-    if (snapshot_.health.empty()) return units_[unit].impaired; // likewise
+    if (snapshot_.health.empty()) return units_[unit].impaired; // the same
     std::uint64_t sum = 0;
     for (const auto h : impaired(unit))
         if (candidate(h)) sum += penalty(h);
@@ -265,7 +265,7 @@ void Loads::take(const Share& share, std::vector<std::uint32_t>& hosts) const {
     std::vector<std::uint32_t> all;
     for (auto i = share.first; i < share.first + share.size; ++i)
         if (const auto h = index_.order[i]; candidate(h)) all.push_back(h);
-    auto left = std::array{share.hosts, share.hosts}; // of mixed and of idle hosts
+    auto left = std::array{share.hosts, share.hosts}; // left to take: mixed and idle hosts
     if (idle_bound()) left = {share.hosts - share.idle, share.idle};
     std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
         return std::tuple(!is_required(a), penalty(a), idle(a)) <

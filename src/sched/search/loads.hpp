@@ -1,5 +1,4 @@
-// What each unit offers to one request at one moment: a Snapshot as seen by a Request, which the search works
-// on.
+// What each unit offers to one request at one moment: a Snapshot as seen by a Request, used by the search.
 #pragma once
 
 #include "sched/ask/index.hpp"
@@ -21,30 +20,30 @@ inline constexpr std::uint32_t avoidance_unit = 1000;
 struct UnitLoad {
     std::uint32_t candidates = 0; // hosts the request may take
     std::uint32_t quanta = 0;     // whole quanta among them (Loads::quantum)
-    std::uint32_t free = 0;       // hosts any job might take: candidates and those this request excludes
-    std::uint32_t required = 0;   // candidates that must be in
-    std::uint32_t impaired = 0;   // candidates whose health is below 1, or that are not to be kept
-    std::uint32_t mixed = 0;      // candidates that other jobs use, too
+    std::uint32_t free = 0;       // available to any job: candidates and hosts that this request excludes
+    std::uint32_t required = 0;   // candidates that must be included
+    std::uint32_t impaired = 0;   // candidates whose health is below 1, or that are new to the job
+    std::uint32_t mixed = 0;      // candidates that other jobs also use
     bool whole = false;           // every host of the unit is free
 };
 
 struct NestedParts; // nested_parts.hpp
 
-// What is taken of a part of the fabric.
+// What is taken from a part of the fabric.
 struct Share {
     std::uint32_t first = 0, size = 0; // order[first … first + size) of PlacementIndex
-    std::uint32_t hosts = 0, idle = 0; // how many; of them idle ones, where Loads::idle_bound()
+    std::uint32_t hosts = 0, idle = 0; // how many; how many of these are idle, if Loads::idle_bound()
 };
 
 class Loads {
 public:
-    // The four are referred to and must outlive this. `allowed` (by host; null: all) narrows the candidates
-    // further without changing what is free. `keep`: Request::had is looked at (penalty).
+    // The four are referenced and must outlive this. `allowed` (by host; null: all) narrows the candidates
+    // further without changing what is free. `keep`: use Request::had (penalty).
     Loads(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
           const std::vector<std::uint8_t>* allowed = nullptr, bool keep = false);
 
-    // `base` without these candidates, none of them required, which are free for other jobs: they count as
-    // left behind. Costs what a copy does.
+    // `base` without these candidates, none of them required. They are free for other jobs and count as left
+    // behind. Costs as much as a copy.
     Loads(const Loads& base, const std::vector<std::uint32_t>& hosts);
 
     const PlacementIndex& index() const { return index_; }
@@ -53,10 +52,11 @@ public:
     const std::vector<UnitLoad>& units() const { return units_; }
     const UnitLoad& unit(std::uint32_t u) const { return units_[u]; }
 
-    // What is taken or left whole: a segment, or a host where there are no segments. With spares beside the
-    // segments a quantum is a host, too, and segmented() says that the segments must still be kept whole.
+    // The quantum that is taken or left whole: a segment, or a host if there are no segments. With both
+    // spares and segments a quantum is a host, too, and segmented() is true: the segments must still be kept
+    // whole.
     std::uint32_t quantum() const { return quantum_; }
-    std::uint32_t need() const { return request_.nodes / quantum_; } // quanta of the gang
+    std::uint32_t need() const { return request_.nodes / quantum_; } // of the gang, in quanta
     bool segmented() const { return request_.segment > 1 && request_.spares > 0; }
 
     const Steps& steps() const { return steps_; }
@@ -68,20 +68,20 @@ public:
     std::uint32_t mixed() const { return mixed_; } // of the candidates
     std::uint32_t required() const { return required_; }
 
-    // How many idle hosts the gang may take without touching those kept for restarts, its spares among them;
+    // How many idle hosts the gang may take without using those kept for restarts, including its spares;
     // without a floor any number.
     std::uint32_t idle_limit() const { return idle_limit_; }
-    // Whether that is less than what it could take otherwise. Without mixed hosts a smaller gang settles it
-    // (nodes_that_fit), so that only a gang of shared hosts is ever bound.
+    // Whether that is less than what it could take otherwise. Without mixed hosts, a smaller gang solves this
+    // (nodes_that_fit), so only a gang on shared hosts is ever bound.
     bool idle_bound() const { return idle_limit_ < std::min(request_.nodes, candidates_ - mixed_); }
 
-    // All candidates are sound, nothing is required, whatever is free is a candidate and part of a whole
-    // quantum: units differ by the number of their candidates and `whole` only.
+    // All candidates are healthy, none is required, all free hosts are candidates and part of a whole
+    // quantum: units only differ by the number of their candidates and `whole`.
     bool simple() const { return simple_; }
 
     // No job is on it.
     bool idle(std::uint32_t host) const { return snapshot_.states[host] == HostState::free; }
-    // These two branch on nothing that differs from host to host, since that could not be predicted.
+    // These two have no branch that depends on the host, since it could not be predicted.
     bool free(std::uint32_t host) const {
         const auto state = snapshot_.states[host];
         const int room = static_cast<int>(state == HostState::free) |
@@ -96,37 +96,37 @@ public:
     bool is_required(std::uint32_t host) const { return required_ != 0 && wanted_[host] != 0; }
     std::uint32_t avoidance(std::uint32_t host) const;
 
-    // What the search adds up and keeps least in place of avoidance: the same where Request::had is not
-    // looked at, else avoidance · penalty_scale() + 1 for a host that is not of it. A gang has fewer hosts
-    // than the scale, so that one sum orders first by avoidance, then by the hosts that are not kept.
+    // What the search sums up and minimizes in place of avoidance: the same if Request::had is not used, else
+    // avoidance · penalty_scale() + 1 for a host that is not in it. A gang has fewer hosts than the scale, so
+    // one sum orders first by avoidance, then by the hosts that are not kept.
     std::uint32_t penalty(std::uint32_t host) const {
         return avoidance(host) * scale_ + (kept_.empty() || kept_[host] != 0 ? 0 : 1);
     }
     std::uint32_t penalty_scale() const { return scale_; }
-    bool keeps() const { return !kept_.empty(); }      // Request::had is looked at
-    bool narrowed() const { return !barred_.empty(); } // some free hosts may be no candidates
-    // Larger gangs are not looked at for hosts to keep: the sum has 40 bits where there are segments.
+    bool keeps() const { return !kept_.empty(); }      // Request::had is used
+    bool narrowed() const { return !barred_.empty(); } // some free hosts may not be candidates
+    // For larger gangs keeping hosts is not considered: with segments the sum has only 40 bits.
     static constexpr std::uint32_t most_to_keep = 32'000;
 
-    // The penalties of the candidates of a unit that are not required, those above 0, largest first.
+    // The penalties above 0 of a unit's candidates that are not required, largest first.
     std::vector<std::uint32_t> optional_avoidances(std::uint32_t unit) const;
     // Sum over all candidates of a unit.
     std::uint64_t total_avoidance(std::uint32_t unit) const;
 
-    // The best `count` candidates of a unit: required, then least penalty, then those in use already, then
-    // lowest index. Added to `hosts` in ascending order.
+    // The best `count` candidates of a unit: required, then least penalty, then those in use, then lowest
+    // index. Added to `hosts` in ascending order.
     void take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint32_t>& hosts) const;
-    // The same with exactly so many idle hosts among them.
+    // The same with exactly `idle` idle hosts among them.
     void take(std::uint32_t unit, std::uint32_t count, std::uint32_t idle,
               std::vector<std::uint32_t>& hosts) const;
 
-    // The same of a part of a unit, order[first … first + size).
+    // The same for a part of a unit, order[first … first + size).
     void take(const Share& share, std::vector<std::uint32_t>& hosts) const;
 
 private:
     friend const NestedParts& nested_parts(const Loads& loads);
 
-    // Hosts of a unit with a penalty: candidates when this was made.
+    // Hosts of a unit with a penalty that were candidates when this was constructed.
     std::span<const std::uint32_t> impaired(std::uint32_t unit) const {
         return std::span(impaired_).subspan(impaired_first_[unit],
                                             impaired_first_[unit + 1] - impaired_first_[unit]);
@@ -147,7 +147,7 @@ private:
     const Request& request_;
     std::vector<std::uint8_t> barred_; // by host; empty: none
     std::vector<std::uint8_t> wanted_; // by host; empty: none
-    std::vector<std::uint8_t> kept_;   // by host: of Request::had; empty: that is
+    std::vector<std::uint8_t> kept_;   // by host: in Request::had; empty: had is unused
     std::vector<UnitLoad> units_;
     std::vector<std::uint32_t> pod_candidates_;
     std::vector<std::uint32_t> pod_quanta_;
@@ -158,11 +158,11 @@ private:
     Steps steps_;
     std::uint32_t quantum_ = 1;
     std::uint32_t candidates_ = 0;
-    std::uint32_t mixed_ = 0; // of the candidates
+    std::uint32_t mixed_ = 0; // number of candidates
     std::uint32_t idle_limit_ = ~std::uint32_t{0};
     std::uint32_t required_ = 0;
     bool simple_ = true;
-    mutable std::shared_ptr<const NestedParts> parts_; // null: not asked for yet
+    mutable std::shared_ptr<const NestedParts> parts_; // null: not requested yet
 };
 
 } // namespace sched

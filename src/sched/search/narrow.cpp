@@ -1,12 +1,12 @@
-// Lagrange: every host that is used earns its price, every unit that is used costs the price of so many
-// hosts, so that a group is worth what its best use costs, whatever else is chosen. The price of the hosts
-// that the gang has above those that its units cost, with what the groups taken are worth, is no more than
-// any choice of these groups costs. One price tells little of what is best, but much of what cannot be: a
-// group or a unit that is left out, or taken, raises the bound by all that it is worth.
+// Lagrange: each host used earns its price, each unit used costs the price of a number of hosts, so the worth
+// of a group is the least cost of using it, whatever else is chosen. The price of the gang's hosts beyond
+// those that its units cost, plus the worth of the groups taken, is a lower bound on the cost of any choice
+// of these groups. One price shows little about what is best, but much about what is impossible: leaving out
+// or taking a group or a unit raises the bound by its whole worth.
 //
-// What is bounded is the first term of Cost, behind units, that is not least already: avoidance, where each
-// host costs its own; or the free hosts left over, where no impaired host may be used and a unit costs what
-// is free of it beside. Prices of hosts are in the unit of that term, or a 16th of it.
+// The bound is for the first term of Cost after units that is not already minimal: avoidance, where each host
+// has its own cost; or the left-over free hosts, where no impaired host may be used and a unit costs its
+// other free hosts. Prices of hosts are in the unit of that term, or a 16th of it.
 #include "sched/search/narrow.hpp"
 
 #include "sched/search/nested_parts.hpp"
@@ -20,7 +20,7 @@
 namespace sched {
 namespace {
 
-// Units: by how many hosts choices of the fewest units fall short.
+// Units: by how many hosts choices with the fewest units fall short.
 enum class Term { units, domains, avoidance, left };
 
 Term term_of(const Cost& cost) {
@@ -28,7 +28,7 @@ Term term_of(const Cost& cost) {
     return cost.avoidance > 0 ? Term::avoidance : Term::left;
 }
 
-// What a choice cheaper than a known one costs at most, in its term.
+// An upper bound, in its term, for a choice cheaper than a known one.
 std::int64_t most_below(const Cost& known) {
     const auto last = known.broken_domains == 0 && known.broken == 0 && known.left == 0 ? 1 : 0;
     if (known.domains > 0) return std::int64_t{known.domains} - last;
@@ -59,7 +59,7 @@ public:
 
     Term term() const { return term_; }
 
-    // To choices that cost no more than `most`.
+    // Narrows to choices that cost no more than `most`.
     std::size_t narrow(std::int64_t most, GroupPlan& plan) const {
         most *= scale_;
         plan = plan_;
@@ -77,10 +77,10 @@ private:
         std::uint32_t unit = 0;
         std::int64_t sound = 0; // hosts
         std::int64_t cost = 0;
-        std::size_t avoided = 0, end = 0; // of avoided_: those of its hosts
+        std::size_t avoided = 0, end = 0; // its hosts in avoided_
     };
 
-    struct Avoided { // hosts that are used together, or not
+    struct Avoided { // hosts that are used together, or not at all
         std::int64_t cost = 0, hosts = 0;
     };
 
@@ -89,7 +89,7 @@ private:
         return term == Term::left || (term == Term::avoidance && only_moves(loads)) ? 16 : 1;
     }
 
-    // All that is avoided are hosts that the job did not have, each of which costs one.
+    // Whether only hosts new to the job are avoided, each at a cost of one.
     static bool only_moves(const Loads& loads) { return loads.keeps() && loads.snapshot().health.empty(); }
 
     void add_unit(const Loads& loads, std::uint32_t u) {
@@ -114,7 +114,7 @@ private:
         units_.push_back(unit);
     }
 
-    // Each domain costs one; the largest comes with the unit.
+    // Each domain costs one; the largest is included with the unit.
     void add_domains(const Loads& loads, std::uint32_t u) {
         Unit unit{u, 0, scale_, avoided_.size(), avoided_.size()};
         for (const auto& part : unit_parts(loads, u)) {
@@ -127,14 +127,14 @@ private:
         units_.push_back(unit);
     }
 
-    // Where the bound is highest a host is hardly ever dearer.
+    // The bound is rarely highest at a higher price of a host.
     std::int64_t highest_price() const {
         if (term_ == Term::units) return 1;
         if (term_ == Term::domains) return scale_;
         return scale_ > 1 ? 8 * scale_ : 2 * most_avoided_;
     }
 
-    // Looks for the price of a host at which the bound is highest, where a unit costs that of `hosts`.
+    // Searches for the price of a host with the highest bound, if a unit costs the price of `hosts`.
     void settle(std::int64_t hosts) {
         std::int64_t low = 0, high = highest_price();
         while (low < high) {
@@ -152,7 +152,7 @@ private:
         }
     }
 
-    // What using a unit costs at least, and how many hosts of it that takes.
+    // The minimum cost of using a unit, and how many of its hosts that takes.
     std::pair<std::int64_t, std::int64_t> best_use(const Unit& unit, std::int64_t host,
                                                    std::int64_t hosts) const {
         auto cost = unit.cost + host * (hosts - unit.sound), used = unit.sound;
@@ -164,7 +164,7 @@ private:
         return {cost, used};
     }
 
-    // Sets the bound at these prices, and what it was added up from. True: it rises with the price of a host.
+    // Sets the bound at these prices, and its components. True: it rises with the price of a host.
     bool look(std::int64_t host, std::int64_t hosts) {
         std::size_t next = 0;
         for (std::size_t g = 0; g < ends_.size(); ++g) {
@@ -191,10 +191,9 @@ private:
         return rise > 0;
     }
 
-    // By how much each exchange raises the bound at least, the best ones first, says how many can be
-    // afforded.
+    // The least increase of the bound by each exchange, best first, limits their number.
     std::size_t most_exchanges(std::int64_t most) const {
-        auto bound = bound_ - chosen_; // of choices that exchange so many, at first none
+        auto bound = bound_ - chosen_; // for choices with a given number of exchanges, at first none
         std::vector<std::int64_t> out, in;
         for (std::size_t g = 0; g < worth_.size(); ++g) {
             bound += g < plan_.taken ? worth_[g] : 0;
@@ -214,10 +213,10 @@ private:
     }
 
     // A group may be left out, or taken, if the bound with the next best in its place, or with it in place of
-    // the last of those chosen, is not too high.
+    // the last chosen one, is not too high.
     void keep_groups(std::int64_t most, GroupPlan& plan) const {
         const auto begin = order_.begin(), middle = begin + static_cast<std::ptrdiff_t>(plan_.taken);
-        const auto last = std::max_element(begin, middle)->first;        // of those chosen
+        const auto last = std::max_element(begin, middle)->first;        // of the chosen ones
         const auto next = std::min_element(middle, order_.end())->first; // of the others
         std::vector<Group> fixed, loose, others;
         for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
@@ -241,13 +240,13 @@ private:
     const std::int64_t nodes_, unit_count_;
     const std::size_t unit_total_;
     std::vector<Unit> units_;
-    std::vector<std::size_t> ends_; // of each group's units
-    std::vector<Avoided> avoided_;  // of the units' hosts that are not required, the dearest first
+    std::vector<std::size_t> ends_; // ends of each group's units
+    std::vector<Avoided> avoided_;  // hosts of the units that are not required, the most expensive first
     std::int64_t most_avoided_ = 0;
     std::int64_t best_ = std::numeric_limits<std::int64_t>::min(), best_host_ = 0, best_hosts_ = 0;
-    // Of the last look:
+    // From the last look:
     std::vector<std::int64_t> worth_;                          // by group
-    std::vector<std::pair<std::int64_t, std::int64_t>> order_; // worth and rise, those chosen first
+    std::vector<std::pair<std::int64_t, std::int64_t>> order_; // worth and rise, the chosen ones first
     std::int64_t chosen_ = 0, bound_ = 0;
 };
 
@@ -273,7 +272,7 @@ std::size_t Narrowing::to_fewest_units() {
 }
 
 std::size_t Narrowing::below(const Cost& known) {
-    // Between avoidance and what is left over stand broken units, which are not bounded.
+    // Between avoidance and left-over hosts come broken units, which have no bound.
     if (plan_.taken >= plan_.groups.size() ||
         (known.domains == 0 && known.avoidance == 0 && known.broken > 0))
         return plan_.swaps();

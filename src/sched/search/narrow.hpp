@@ -1,4 +1,4 @@
-// What can be told of a plan's choices without searching them. Internal to src/sched.
+// What can be derived about a plan's choices without searching them. Internal to src/sched.
 #pragma once
 
 #include "sched/search/bounds.hpp"
@@ -11,13 +11,13 @@
 
 namespace sched {
 
-// Of the choices of a plan, whose groups are pods. Costs some nanoseconds a unit.
+// For the choices of a plan whose groups are pods. Costs some nanoseconds per unit.
 UnitBound fewest_units(const Loads& loads, const GroupPlan& plan);
 
-// A plan whose groups are pods, narrowed step by step to choices that are still of interest: groups that
-// these must take become required and come first, groups that they cannot take go, units that they use
-// wherever they take the group are marked (GroupPlan::kept). Each step tells how many groups they exchange at
-// most, and costs some tens of nanoseconds a unit.
+// A plan whose groups are pods, narrowed step by step to choices that are still relevant: groups that these
+// must take become required and come first, groups that they cannot take are removed, units that they use
+// whenever they take the group are marked (GroupPlan::kept). Each step returns the maximum number of
+// exchanges, and costs some tens of nanoseconds per unit.
 class Narrowing {
 public:
     Narrowing(const Loads& loads, GroupPlan plan, UnitBound fewest, Budget& budget);
@@ -27,10 +27,11 @@ public:
 
     const GroupPlan& plan() const { return plan_; }
 
-    // To choices of no more than the fewest units.
+    // Narrows to choices with the fewest units.
     std::size_t to_fewest_units();
 
-    // To choices that cost less than `known`, which has the fewest units, too; 0 also where there is none.
+    // Narrows to choices that cost less than `known`, which also has the fewest units; 0 if there is none,
+    // too.
     std::size_t below(const Cost& known);
 
 private:
@@ -40,7 +41,7 @@ private:
     GroupPlan plan_;
     const UnitBound fewest_;
     Budget& budget_;
-    std::unique_ptr<Relaxation> relaxation_; // of the term in which the last known choice was not the least
+    std::unique_ptr<Relaxation> relaxation_; // for the term in which the last known choice was not minimal
 };
 
 } // namespace sched

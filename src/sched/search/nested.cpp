@@ -52,7 +52,7 @@ std::uint32_t spares_of(const Loads& loads) {
     return loads.steps().any() ? loads.request().spares : 0;
 }
 
-// Of a place that no table tells the cost of.
+// For a place whose cost is not in a table.
 Found to_found(const Loads& loads, Tier tier, const NestedParts& parts,
                const std::vector<Portion>& portions) {
     const auto& index = loads.index();
@@ -129,14 +129,14 @@ private:
         std::optional<NestedCost> best;
         std::optional<Found> found;
         const auto units = units_that_may();
-        // Of one domain there is little to do, and nothing else tells whether it fits.
+        // A search within one domain is cheap, and nothing else shows whether it fits.
         program_.allow(in_domain ? ~std::uint64_t{0} >> 1 : budget_.left());
         std::vector<std::vector<std::uint32_t>> tried;
         for (const auto& [least, free, u] : units) {
             if (best && least > (best->parts & 0xffffff)) break;
             if (best) program_.allow(budget_.left());
             if (program_.stopped()) break;
-            if (auto look = look_of(u); !look.empty()) { // another that looks so holds nothing better
+            if (auto look = look_of(u); !look.empty()) { // a unit with the same look holds nothing better
                 if (std::find(tried.begin(), tried.end(), look) != tried.end()) continue;
                 tried.push_back(std::move(look));
             }
@@ -144,7 +144,7 @@ private:
             if (!cost || (best && *cost >= *best)) continue;
             best = cost;
             found = to_found(loads_, one_unit, *cost, program_);
-            // The units that follow leave no fewer hosts over.
+            // The following units leave at least as many hosts over.
             if ((cost->parts & 0xffffff) == least && cost->avoidance == 0 && cost->broken == 0 &&
                 cost->left >> 32 == 0)
                 break;
@@ -160,7 +160,7 @@ private:
         return found;
     }
 
-    // What a unit is whose hosts are all alike; empty: they are not.
+    // A description of a unit whose hosts are all alike; empty: they are not.
     std::vector<std::uint32_t> look_of(std::uint32_t u) const {
         const auto& parts = program_.parts();
         std::vector<std::uint32_t> look{loads_.unit(u).whole ? 1U : 0U};
@@ -173,12 +173,12 @@ private:
     }
 
     struct May {
-        std::uint32_t least = 0; // domains that it takes at least
+        std::uint32_t least = 0; // fewest domains that it takes
         std::uint32_t free = 0, unit = 0;
     };
 
-    // Units with all required hosts that are large enough: those first that may do with the fewest domains,
-    // and of these those of which the least is free.
+    // Units with all required hosts that are large enough: those that may need the fewest domains first, then
+    // those with the fewest free hosts.
     std::vector<May> units_that_may() {
         std::vector<May> units;
         std::vector<std::uint32_t> sizes;
@@ -202,7 +202,7 @@ private:
         return units;
     }
 
-    // The fewest domains of these sizes, and hosts alone, that hold the gang.
+    // The fewest domains of these sizes, and hosts without one, that hold the gang.
     std::uint32_t fewest(std::vector<std::uint32_t>& sizes, std::uint32_t alone) const {
         std::sort(sizes.begin(), sizes.end(), std::greater<>());
         std::uint64_t held = 0;
@@ -216,8 +216,8 @@ private:
         return domains + static_cast<std::uint32_t>(std::min<std::uint64_t>(rest, alone));
     }
 
-    // What is used of a unit: domains that hold so many hosts, as few as can be, of these some that are best
-    // to leave hosts over in (DynamicProgram::Option::sink).
+    // What is used of a unit: as few domains as possible that hold this many hosts, of these preferably some
+    // that are best for leaving hosts over (DynamicProgram::Option::sink).
     std::vector<NestedPart> domains_of(std::uint32_t unit, std::uint32_t hosts) const {
         std::vector<NestedPart> parts;
         for (const auto& part : unit_parts(loads_, unit))
@@ -241,7 +241,8 @@ private:
         return best;
     }
 
-    // The domains that were chosen, and in one of them what is left over. nullopt: it is not as was reckoned.
+    // The chosen domains, with the surplus left in one of them. nullopt: the result differs from the computed
+    // cost.
     std::optional<Found> distribute(const Found& chosen) const {
         struct Used {
             NestedPart part;
@@ -283,7 +284,7 @@ private:
         return terms(found) == terms(chosen) ? std::optional(std::move(found)) : std::nullopt;
     }
 
-    // The best distribution over the units that the ordinary search chose.
+    // The best distribution over the units chosen by the ordinary search.
     std::optional<Found> refine(const Found& usual) {
         std::vector<std::uint32_t> units;
         for (const auto& [unit, hosts] : usual.taken)
@@ -296,8 +297,8 @@ private:
         return to_found(loads_, tier_, *cost, program_);
     }
 
-    // Whether bounds show that nothing of this tier is better than what refine() made of `usual`, which has
-    // the least of the terms that domains do not count in.
+    // Whether bounds show that nothing in this tier is better than what refine() made of `usual`, which is
+    // minimal in the terms that do not depend on domains.
     bool proven(const Found& found, const Found& usual) {
         if (found.pods != usual.pods || found.units != usual.units || found.avoidance != usual.avoidance ||
             found.broken != usual.broken || found.left != usual.left)
@@ -329,7 +330,7 @@ private:
         }
         if (tier_ != one_pod) least = fewest(sizes, alone);
         if (found.domains != least) return false;
-        // Where every domain has a multiple of so many free hosts, a gang that is none leaves the rest.
+        // If the free hosts of every domain are a multiple of `common`, a gang that is not leaves the rest.
         const auto left = any_alone || common == 0 ? 0 : (common - ranks_ % common) % common;
         const auto broken = left > 0 && all_whole ? 1U : 0U;
         return found.broken_domains == broken && found.left_in_domains == left;
@@ -350,7 +351,8 @@ private:
         return found;
     }
 
-    // Less than what joining the pods' tables takes, of hosts that are placed one by one, none required.
+    // A lower bound on the work of joining the pods' tables, for hosts that are placed one by one, none
+    // required.
     std::uint64_t least_work() const {
         std::uint64_t work = 0;
         each_scope([&](std::uint32_t first, std::uint32_t size) {
@@ -365,7 +367,7 @@ private:
         return work;
     }
 
-    // The pods [first, first + size) that a gang of this tier may take.
+    // Visits the pods [first, first + size) that a gang of this tier may take.
     template <class See> void each_scope(See see) const {
         const auto pods = static_cast<std::uint32_t>(index_.pods.size());
         if (tier_ == one_pod)

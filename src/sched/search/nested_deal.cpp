@@ -27,8 +27,8 @@ std::uint32_t NestedDeal::add_part(std::uint32_t p) {
 std::uint32_t NestedDeal::join(std::vector<std::uint32_t> children, std::uint32_t each) {
     Node node;
     node.each = each;
-    // Of groups that take in as many, those of parts that are in already come first, then those of large
-    // ones: a place in few of them.
+    // Among groups that include equally many required hosts, those in parts already used come first, then
+    // those in large parts: so few parts are used.
     std::stable_sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
         const auto order = [](const Node& of) {
             return std::tuple(of.required > 0, of.gain.size(), of.hosts);
@@ -62,7 +62,7 @@ std::uint32_t NestedDeal::add_unit(std::uint32_t u) {
     return join(std::move(children), loads_.steps().unit / loads_.steps().domain);
 }
 
-// Its groups are of Steps::whole ranks.
+// Its groups consist of Steps::whole ranks.
 std::uint32_t NestedDeal::root_of(std::uint32_t first, std::uint32_t size) {
     const auto& index = loads_.index();
     const auto& steps = loads_.steps();
@@ -115,7 +115,7 @@ void NestedDeal::deal(std::uint32_t n, std::uint32_t groups, std::vector<Portion
         deal(node.children[c], counts[c], portions);
 }
 
-// Beside those that required hosts are: where the gang is already, as near as can be.
+// As close as possible to the gang, besides the required hosts that are spares.
 void NestedDeal::deal_spares(std::uint32_t spares, std::vector<Portion>& portions) const {
     const auto& index = loads_.index();
     const auto unit_of = [&](const Portion& portion) {

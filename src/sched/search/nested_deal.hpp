@@ -1,12 +1,12 @@
 // Distributes a gang over domains, units and pods, each of which keeps groups of ranks whole, without a
-// search: exact in whether it fits, also where required hosts may be spares, and a place when there is no
-// time to look for the best. Internal to src/sched.
+// search: it decides exactly whether the gang fits, even if required hosts may be spares, and gives a place
+// if there is no time to search for the best. Internal to src/sched.
 //
-// What a part takes in of its required hosts with each group more falls from group to group: first whole
-// groups of them, then a rest, then none. Such parts are joined by taking the best groups of all of them,
-// and what is joined falls in the same way, also when only every n-th number of groups is allowed. So the
-// first so many groups of the whole leave the fewest required hosts to be spares (a convolution of concave
-// sequences, which is a merge).
+// The number of required hosts that each additional group of a part includes decreases: first whole groups of
+// them, then a remainder, then none. Such parts are joined by taking the best groups of all of them, and the
+// result decreases in the same way, even if only every n-th number of groups is allowed. So the first groups
+// of the whole leave the fewest required hosts to be spares (a convolution of concave sequences, which is a
+// merge).
 #pragma once
 
 #include "sched/search/nested_parts.hpp"
@@ -17,35 +17,35 @@
 
 namespace sched {
 
-// Of a part (NestedParts::all).
+// What is used of a part (NestedParts::all).
 struct Portion {
     std::uint32_t part = 0, ranks = 0, spares = 0;
 };
 
 class NestedDeal {
 public:
-    // Both are referred to and must outlive this.
+    // Both are referenced and must outlive this.
     NestedDeal(const Loads& loads, const NestedParts& parts);
 
-    // The largest gang with so many spares, in all at most `most`, of units [first, first + size): of one
-    // unit, or of whole pods. 0: none with all required hosts.
+    // The largest gang with this many spares, at most `most` in total, in units [first, first + size): one
+    // unit, or whole pods. 0: none that includes all required hosts.
     std::uint32_t largest(std::uint32_t first, std::uint32_t size, std::uint32_t spares, std::uint32_t most);
-    // The smallest gang with so many spares that has all required hosts; 0: there is none.
+    // The smallest gang with this many spares that includes all required hosts; 0: there is none.
     std::uint32_t least(std::uint32_t spares);
 
-    // A place for ranks, a multiple of Steps::whole, and spares in such units, largest parts first;
+    // A place for ranks, a multiple of Steps::whole, and spares in these units, largest parts first;
     // ascending. nullopt: they do not fit.
     std::optional<std::vector<Portion>> place(std::uint32_t first, std::uint32_t size, std::uint32_t ranks,
                                               std::uint32_t spares);
 
 private:
-    // A group of ranks: how many required hosts it takes in, and the child that has it.
+    // A group of ranks: how many required hosts it includes, and the child that contains it.
     struct Group {
         std::uint32_t gain = 0, child = 0;
     };
     struct Node {
         std::uint32_t hosts = 0, required = 0;
-        std::uint32_t each = 1; // groups of the children in one of this node's
+        std::uint32_t each = 1; // groups of the children in one group of this node
         std::vector<std::uint32_t> children;
         std::vector<Group> groups;       // of the children, best first
         std::vector<std::uint32_t> gain; // by group of this node

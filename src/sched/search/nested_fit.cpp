@@ -16,7 +16,7 @@ std::uint32_t down(std::uint32_t value, std::uint32_t step) {
     return value - value % step;
 }
 
-// Hosts order[first … first + size), of which ranks take multiples of a step.
+// Hosts order[first … first + size), where ranks come in multiples of a step.
 NestedRoom room_in(const PlacementIndex& index, std::uint32_t first, std::uint32_t size, std::uint32_t step,
                    const HostKind& kind) {
     NestedRoom room;
@@ -42,7 +42,7 @@ void round(NestedRoom& room, std::uint32_t step) {
     room.most = down(room.most, step);
 }
 
-// The same of what loads have counted.
+// The same from the counts of loads.
 NestedRoom room_in(const NestedPart& part, std::uint32_t step) {
     return {part.candidates, up(part.required, step), down(part.candidates, step), part.required};
 }
@@ -107,7 +107,7 @@ std::uint32_t largest_gang(const NestedRoom& room, const Steps& steps, std::uint
                            std::uint32_t most) {
     most = std::min(most, room.hosts);
     if (most < spares) return 0;
-    // Where there are no groups the spares are hosts as the others: required ones may be among them.
+    // Without groups the spares are hosts like the others: required ones may be among them.
     const auto least = steps.any() ? room.least : room.least - std::min(room.least, spares);
     const auto ranks = down(std::min(room.most, most - spares), steps.whole);
     return ranks == 0 || ranks < least ? 0 : ranks + spares;
@@ -164,7 +164,7 @@ public:
 private:
     const Loads& loads_;
     const std::uint32_t most_;
-    std::optional<NestedDeal> deal_; // where required hosts may be spares
+    std::optional<NestedDeal> deal_; // if required hosts may be spares
 };
 
 } // namespace

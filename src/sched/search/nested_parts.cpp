@@ -61,7 +61,7 @@ std::vector<std::uint32_t> look_of_parts(const Loads& loads, std::uint32_t unit)
     for (const auto& part : unit_parts(loads, unit))
         if (part.candidates > 0) look.push_back(part.candidates * 2 + (part.whole() ? 1 : 0));
     std::sort(look.begin(), look.end());
-    look.push_back(loads.unit(unit).whole ? 1 : 0); // no other number is so small but of a part of no host
+    look.push_back(loads.unit(unit).whole ? 1 : 0); // only a part without hosts has a smaller number
     return look;
 }
 

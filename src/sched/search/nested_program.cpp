@@ -23,7 +23,7 @@ NestedCost part_cost(const PlacementIndex& index, const NestedPart& part, std::u
         cost.broken = left > 0 && part.free == part.size ? std::uint64_t{1} << 32 : 0;
         cost.left = left << 32;
     } else if (!index.domains.empty()) {
-        cost.parts = hosts; // each host is as a domain of its own
+        cost.parts = hosts; // each host counts as its own domain
     }
     return cost;
 }
@@ -48,8 +48,8 @@ void NestedProgram::fill_part(Table& table, const NestedPart& part) const {
     struct Kind {
         std::uint32_t required = 0;
         std::uint64_t forced = 0;
-        std::vector<std::uint64_t> sums{0}; // of so many others, the best
-    } kinds[2]; // in use and idle, where the latter are bound, else all in the first
+        std::vector<std::uint64_t> sums{0}; // sums over the best others, by count
+    } kinds[2];                             // in use and idle, if the latter are bound, else all in the first
     std::vector<std::uint32_t> others[2];
     const auto& index = loads_.index();
     for (auto i = part.first; i < part.first + part.size; ++i) {
@@ -121,7 +121,7 @@ std::uint32_t NestedProgram::node_of_part(std::uint32_t p) {
     return keep(std::move(table), p, {}, look);
 }
 
-// The sums over the children, each of which is used in one of the ways that its table has.
+// The sums over the children, each used in one of the ways in its table.
 std::uint32_t NestedProgram::join(std::vector<std::uint32_t> children, Extent extent) {
     Table table;
     table.extent = extent;
@@ -164,8 +164,8 @@ std::uint32_t NestedProgram::join(std::vector<std::uint32_t> children, Extent ex
     return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
-// The node of a unit or pod with these children: their sums, where those are whole groups, and what `more`
-// says that so many hosts of it cost. `look`: the key of its table; empty: no other part looks like it.
+// The node of a unit or pod with these children: their sums, if those are whole groups, plus the cost of that
+// many of its hosts from `more`. `look`: the key of its table; empty: no other part has the same look.
 template <class More>
 std::uint32_t NestedProgram::node_of(std::vector<std::uint32_t> children, std::uint32_t candidates,
                                      std::uint32_t step, const std::string& look, More more) {
@@ -223,7 +223,7 @@ std::uint32_t NestedProgram::node_of_pod(std::uint32_t p) {
         if (loads_.unit(u).candidates == 0) continue;
         children.push_back(node_of_unit(u));
         if (stopped()) return 0;
-        add_to(look, nodes_[children.back()].table); // equal only where units share it
+        add_to(look, nodes_[children.back()].table); // equal only if units share it
     }
     const auto node =
         node_of(std::move(children), loads_.pod_candidates(p), steps_.pod, look, [](std::uint32_t) {
@@ -295,7 +295,7 @@ std::optional<NestedCost> NestedProgram::in_pods(std::uint32_t first, std::uint3
     return best_of(node);
 }
 
-// The units are filled but for what they hold too much: a table of what is left out of them is small.
+// The units are filled except for the surplus: a table of what is left out of them is small.
 std::optional<NestedCost> NestedProgram::among(const std::vector<std::uint32_t>& units) {
     std::vector<std::uint32_t> children;
     std::uint64_t held = 0;
@@ -336,7 +336,7 @@ std::optional<NestedCost> NestedProgram::among(const std::vector<std::uint32_t>&
             now[spent] = layer[spent].cost;
     }
     if (now[slack] == infinite) return std::nullopt;
-    // As the node of a table of one cell.
+    // As the node of a table with one cell.
     Table table;
     table.extent = {0, 0, 0};
     table.cost = {now[slack]};
@@ -368,7 +368,7 @@ void NestedProgram::collect(std::uint32_t n, std::size_t cell, std::vector<Share
     for (auto i = node.children.size(); i-- > 0;) {
         const auto pick = table.picks[i][cell];
         below.emplace_back(node.children[i], pick);
-        if (table.extent.cells() == 1) continue; // of among(): one cell
+        if (table.extent.cells() == 1) continue; // from among(): one cell
         const auto& child = tables_[nodes_[node.children[i]].table];
         cell -= cell_of(table.extent, at_cell(child.extent, pick));
     }

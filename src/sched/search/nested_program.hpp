@@ -1,8 +1,8 @@
-// What is best in each part of a fabric for each number of hosts. Internal to src/sched.
+// The best use of each part of a fabric for each number of hosts. Internal to src/sched.
 //
-// A table has a cell for (ranks, spares, idle hosts). That of a domain is what its best hosts cost; that of a
-// unit the best sum over its domains, that of a pod over its units, that of everything over the pods
-// (min-plus convolutions). Parts whose hosts look the same share a table.
+// A table has a cell for each (ranks, spares, idle hosts). That of a domain is the cost of its best hosts;
+// that of a unit the best sum over its domains, that of a pod over its units, that of everything over the
+// pods (min-plus convolutions). Parts whose hosts look the same share a table.
 #pragma once
 
 #include "sched/search/found.hpp"
@@ -19,7 +19,7 @@
 
 namespace sched {
 
-// Added up member by member, compared in order; the halves of a word do not overflow.
+// Added member by member, compared in order; the halves of a word do not overflow.
 struct NestedCost {
     std::uint64_t parts = 0; // pods 20, units 20, domains 24 bits
     std::uint64_t avoidance = 0;
@@ -31,7 +31,7 @@ inline NestedCost operator+(const NestedCost& a, const NestedCost& b) {
     return {a.parts + b.parts, a.avoidance + b.avoidance, a.broken + b.broken, a.left + b.left};
 }
 
-// What so many hosts of a part cost beside their penalties, in domains.
+// The cost of this many hosts of a part besides their penalties, in domains.
 NestedCost part_cost(const PlacementIndex& index, const NestedPart& part, std::uint32_t hosts);
 
 class NestedProgram {
@@ -40,25 +40,25 @@ public:
     NestedProgram(const Loads& loads, std::uint32_t ranks, std::uint32_t spares);
 
     const NestedParts& parts() const { return parts_; }
-    // Parts of as many hosts of which this holds have the same table.
+    // Parts of equal size for which this is true have the same table.
     bool plain(const NestedPart& part) const { return part.plain && !loads_.idle_bound(); }
 
-    // How much work may still be done; where it ends, tables are not made and the answers are nullopt.
+    // The limit of total work; once it is reached, no tables are made and the answers are nullopt.
     void allow(std::uint64_t work) { allowed_ = work; }
     std::uint64_t done() const { return done_; }
     bool stopped() const { return done_ > allowed_; }
 
-    // The best that holds all ranks and spares in one domain of a unit, one unit, one pod, or pods [first,
-    // first + size); the cost, or nullopt: it does not.
+    // The best use that holds all ranks and spares in one domain of a unit, one unit, one pod, or pods
+    // [first, first + size); the cost, or nullopt if there is none.
     std::optional<NestedCost> in_domain(std::uint32_t unit);
     std::optional<NestedCost> in_unit(std::uint32_t unit);
     std::optional<NestedCost> in_pod(std::uint32_t pod);
     std::optional<NestedCost> in_pods(std::uint32_t first, std::uint32_t size);
-    // Of these units as many as all ranks, without spares and the pods' steps: the best for a part that is
-    // given.
+    // From these units, as many hosts as there are ranks, without spares and the steps of pods: the best use
+    // of a given part.
     std::optional<NestedCost> among(const std::vector<std::uint32_t>& units);
 
-    // What the last answer consists of is added.
+    // Adds the parts of the last answer.
     void collect(std::vector<Share>& shares) const { collect(last_, cell_, shares); }
 
 private:
@@ -68,22 +68,22 @@ private:
             return (std::size_t{ranks} + 1) * (std::size_t{spares} + 1) * (std::size_t{idle} + 1);
         }
     };
-    struct Option { // of a table that is used in another
+    struct Option { // a cell of a table that is used in another
         Extent at;
         std::size_t cell = 0;
         NestedCost cost;
     };
-    // A table, and what each of its cells is made of.
+    // A table, and the components of each of its cells.
     struct Table {
         Extent extent;
         std::vector<NestedCost> cost;
-        std::vector<Option> options;                   // cells that are no infinity
+        std::vector<Option> options;                   // cells that are not infinite
         std::vector<std::vector<std::uint32_t>> picks; // by child, by cell: the child's cell
     };
-    // A part with its table: parts that look the same share it.
+    // A part with its table: parts with the same look share it.
     struct Node {
         std::uint32_t table = 0;
-        std::uint32_t part = ~std::uint32_t{0}; // of parts_.all, where it is one
+        std::uint32_t part = ~std::uint32_t{0}; // index in parts_.all, if it is one
         std::vector<std::uint32_t> children;    // nodes
     };
 
@@ -115,8 +115,8 @@ private:
     const NestedParts& parts_;
     std::vector<Table> tables_;
     std::vector<Node> nodes_;
-    std::vector<std::int64_t> unit_node_, pod_node_; // below 0: not made
-    std::map<std::string, std::uint32_t> known_;     // tables by how their parts look
+    std::vector<std::int64_t> unit_node_, pod_node_; // below 0: not created yet
+    std::map<std::string, std::uint32_t> known_;     // tables by the look of their parts
     std::uint64_t allowed_ = ~std::uint64_t{0}, done_ = 0;
     std::uint32_t last_ = 0;
     std::size_t cell_ = 0;

@@ -65,7 +65,7 @@ search_by_one_measure(const Loads& loads, Tier tier, Budget& budget,
         if (held.hosts < request.nodes || held.segments < segments) continue;
         auto found = deal(units);
         const auto terms = [](const Found& f) { return std::tuple(f.pods, f.units, f.avoidance, f.broken); };
-        // Of segments alone other hosts of the units are left over.
+        // For segments alone, other hosts of the units are left over.
         if (terms(found) == terms(*usual) && (by_segments ? found.avoidance == 0 : found.left == usual->left))
             return found;
     }

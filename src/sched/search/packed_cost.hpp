@@ -1,5 +1,4 @@
-// The costs that the dynamic program adds up and compares, each packed into one integer. Internal to
-// src/sched.
+// The costs that the dynamic program adds and compares, each packed into one integer. Internal to src/sched.
 #pragma once
 
 #include "sched/search/dynamic_program.hpp"
@@ -12,20 +11,20 @@
 
 namespace sched::packed {
 
-// What is added up, in the smallest type that holds every sum. Narrow: the number of units, enough for simple
+// The sums, in the smallest type that holds every one. Narrow: the number of units, sufficient for simple
 // loads, eight at a time. Otherwise units, domains, avoidance, broken and left side by side in one integer,
-// so that one comparison orders them (Fields).
+// so one comparison orders them (Fields).
 using Narrow = std::int16_t;
 __extension__ using Wide = __int128;
 
-// Above every cost, and far enough below the type's end for a cost to be added.
+// Above every cost, and low enough for a cost to be added without overflow.
 template <class V> constexpr V infinite = V{1} << (sizeof(V) * 8 - 2);
 template <> constexpr Narrow infinite<Narrow> = 0x3fff;
 
-// Where each term of a cost begins, in bits from the lowest; the terms' sums never run into each other, and
-// are as narrow as the groups of the plan let them be.
+// Where each term of a cost begins, in bits from the lowest; the sums of terms never overlap, and are as
+// narrow as the groups of the plan permit.
 struct Fields {
-    Fields() = default; // for Narrow, which has one term
+    Fields() = default; // for Narrow, which has only one term
     Fields(const Loads& loads, const GroupPlan& plan) : settled_last(settles_last(loads, plan)) {
         std::uint64_t parts = 0, joined = 0, whole = 0, avoided = 0, left = 0;
         for (const auto& group : plan.groups)
@@ -41,7 +40,8 @@ struct Fields {
                 whole += load.whole ? 1 : 0;
                 avoided +=
                     plan.segments ? load.candidates % loads.request().segment : loads.total_avoidance(u);
-                // Beyond what no quantum holds only impaired hosts are left out, but where some are required.
+                // Apart from what does not fit into a quantum, only impaired hosts are left out, unless hosts
+                // are required.
                 const auto quantum = loads.quantum();
                 const auto dropped = loads.required() != 0 ? load.candidates
                                      : settled_last        ? 0
@@ -75,9 +75,9 @@ struct Fields {
 
     unsigned broken = 0, avoidance = 0, domains = 0, units = 0, bits = 0;
 
-    // What is avoided is nothing but hosts that the job did not have, all at the same cost: how many of them
-    // the gang has is known from the units chosen and the slack that is left. So units are used whole, and
-    // the slack is left out of them in the end.
+    // Only hosts new to the job are avoided, all at the same cost: how many of them the gang has follows from
+    // the units chosen and the remaining slack. So units are used completely, and the slack is taken from
+    // them at the end.
     bool settled_last = false;
 
 private:
@@ -88,7 +88,7 @@ private:
         std::uint64_t kept = 0;
         for (const auto& group : plan.groups)
             for (auto u = group.first; u < group.first + group.size; ++u) {
-                // Breaking a whole unit up, or not, is a choice of its own.
+                // Breaking a whole unit, or not, is a separate choice.
                 if (loads.unit(u).whole) return false;
                 kept += loads.unit(u).candidates - loads.unit(u).impaired;
             }

@@ -1,5 +1,5 @@
-// The two loops in which the dynamic program spends its time, for whatever vectors the processor has: sums
-// and minima of whole rows. Internal to src/sched.
+// The two loops in which the dynamic program spends its time, for any vector unit: sums and minima of whole
+// rows. Internal to src/sched.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace sched {
 
 namespace row_ops {
 
-// 32 bytes of a row at a time, on every processor: what has no registers so wide does it in pieces.
+// 32 bytes of a row at a time, on every processor: one with narrower registers processes it in pieces.
 template <class V> struct Block {
     using Vector [[gnu::vector_size(32), gnu::aligned(alignof(V)), gnu::may_alias]] = V;
     static constexpr std::size_t values = 32 / sizeof(V);
@@ -28,7 +28,7 @@ template <class V> struct Block {
     }
 };
 
-// No vectors of integers so wide.
+// There are no vectors of such wide integers.
 __extension__ template <> struct Block<__int128> {
     static constexpr std::size_t values = 1;
     static void add(__int128* __restrict to, const __int128* __restrict from, std::size_t count,
@@ -51,7 +51,7 @@ template <class V> void lower(V* to, const V* from, std::size_t count, V cost) {
 }
 
 #if defined(__x86_64__)
-// The same, compiled for the registers that nearly every server has by now.
+// The same, compiled for registers that nearly every server has.
 template <class V> [[gnu::target("avx2")]] void add_avx2(V* to, const V* from, std::size_t count, V cost) {
     Block<V>::add(to, from, count, cost);
 }
@@ -62,8 +62,8 @@ template <class V> [[gnu::target("avx2")]] void lower_avx2(V* to, const V* from,
 
 } // namespace row_ops
 
-// Rows of `count` values, rounded up to whole blocks of `block`: what lies behind them up to there is read
-// and may be written, too. Rows do not overlap.
+// Rows of `count` values, rounded up to whole blocks of `block`: the padding is read and may be written. Rows
+// do not overlap.
 template <class V> struct RowOps {
     static constexpr std::size_t block = row_ops::Block<V>::values;
     using Function = void (*)(V* to, const V* from, std::size_t count, V cost);

@@ -1,4 +1,4 @@
-// From the smallest tier upwards: the best hosts for a request (the objective of place.hpp).
+// The best hosts for a request (the objective of place.hpp), from the smallest tier upwards.
 #pragma once
 
 #include "sched/search/budget.hpp"
@@ -8,8 +8,9 @@
 
 namespace sched {
 
-// Nullopt when the request does not fit. Exact while the budget lasts; then the best found so far, and of
-// what was not searched yet the largest parts first: never nothing for a gang that fits (fit.hpp).
+// Nullopt if the request does not fit. Exact while the budget lasts; after that, the best found so far, and
+// the largest parts first of what was not searched yet: there is always a result for a gang that fits
+// (fit.hpp).
 std::optional<Found> search(const Loads& loads, Budget& budget);
 
 } // namespace sched

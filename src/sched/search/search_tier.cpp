@@ -37,7 +37,7 @@ Found from_choice(Choice choice, Tier tier, std::uint32_t pods) {
     return found;
 }
 
-// Sum of the least avoidances that `nodes` hosts of a unit can have.
+// The minimum sum of avoidances for `nodes` hosts of a unit.
 std::uint64_t least_avoidance(const Loads& loads, std::uint32_t unit, std::uint32_t nodes) {
     const auto& load = loads.unit(unit);
     const auto sound = load.candidates - load.impaired;
@@ -119,7 +119,7 @@ std::uint32_t fewest_domains(const Loads& loads, std::uint32_t p, std::vector<st
     return domains;
 }
 
-// What the units of a pod are to simple loads.
+// A description of a pod's units for simple loads.
 std::vector<std::uint32_t> looks(const Loads& loads, std::uint32_t p, bool domains) {
     const auto& pod = loads.index().pods[p];
     std::vector<std::uint32_t> units;
@@ -139,7 +139,7 @@ std::vector<std::uint32_t> looks(const Loads& loads, std::uint32_t p, bool domai
     return units;
 }
 
-// Hosts that the job did not have, of which a gang in this pod has so many at least: each costs one.
+// The fewest hosts new to the job of a gang in this pod: each costs one.
 std::uint32_t least_moved(const Loads& loads, std::uint32_t p) {
     if (!loads.keeps() || !loads.snapshot().health.empty()) return 0;
     const auto& pod = loads.index().pods[p];
@@ -149,7 +149,7 @@ std::uint32_t least_moved(const Loads& loads, std::uint32_t p) {
     return loads.request().nodes - std::min(loads.request().nodes, kept);
 }
 
-// A pod that holds the gang, and below what no choice of its units is.
+// A pod that holds the gang, and a lower bound for its choices of units.
 struct Fitting {
     std::uint32_t pod = 0, units = 0, domains = 0, moved = 0;
     auto least() const { return std::tuple(units, domains, std::uint64_t{moved}); }
@@ -182,7 +182,7 @@ std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits, Budget
             budget.cut();
             break;
         }
-        if (loads.simple()) { // another that looks so holds nothing better
+        if (loads.simple()) { // a pod with the same look holds nothing better
             auto look = looks(loads, pod.pod, limits.domains);
             if (std::find(tried.begin(), tried.end(), look) != tried.end()) continue;
             tried.push_back(std::move(look));
@@ -210,7 +210,7 @@ std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint3
     return from_choice(std::move(*choice), tier, pods);
 }
 
-// Of so many hosts in pods, knowing of no segments beside spares.
+// For this many hosts in pods, ignoring segments if there are spares.
 std::optional<Found> search_pods(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
     const auto& index = loads.index();
     if (tier == one_pod) return in_one_pod(loads, limits, budget);
@@ -223,7 +223,7 @@ std::optional<Found> search_pods(const Loads& loads, Tier tier, Budget& budget, 
     return best;
 }
 
-// Of units and pods, knowing of no domains.
+// For units and pods, ignoring domains.
 std::optional<Found> search_units(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
     if (tier == one_unit && !loads.idle_bound()) return in_one_unit(loads);
     if (!loads.idle_bound() && !loads.segmented()) return search_pods(loads, tier, budget, limits);

@@ -1,4 +1,4 @@
-// The best hosts for a request within one tier, rails disregarded.
+// The best hosts for a request within one tier, ignoring rails.
 #pragma once
 
 #include "sched/search/budget.hpp"
@@ -10,8 +10,8 @@
 
 namespace sched {
 
-// The best choice within one tier, without hosts (fill_hosts). Nullopt when no part of that tier holds the
-// gang. `limits` save work; one that exceeds them may be found or not.
+// The best choice within one tier, without hosts (fill_hosts). Nullopt if no part of that tier holds the
+// gang. `limits` save work; a choice that exceeds them may be found or not.
 std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, const Limits& limits = {});
 
 } // namespace sched

@@ -27,7 +27,7 @@ struct Pods {
     std::uint32_t first = 0, size = 0;
 };
 
-// What is used of a unit; the idle hosts among it are told apart only where Loads::idle_bound().
+// What is used of a unit; its idle hosts are only distinguished if Loads::idle_bound().
 struct Use {
     std::uint32_t unit = 0, segments = 0, spares = 0, idle = 0;
 };
@@ -66,7 +66,8 @@ public:
         }
     }
 
-    // With exactly so many idle ones among them; infinite: there are not so many, or required hosts are left.
+    // With exactly `idle` idle ones among them; infinite: there are not that many, or required hosts are
+    // left.
     Cost of(std::uint32_t hosts, std::uint32_t idle) const {
         std::uint64_t avoidance = 0;
         const std::uint32_t counts[] = {hosts - idle, idle};
@@ -90,14 +91,14 @@ public:
 private:
     struct Kind {
         std::uint32_t required = 0;
-        std::uint64_t forced = 0;          // avoidance of those
+        std::uint64_t forced = 0;          // their avoidance
         std::vector<std::uint32_t> others; // avoidances, least first
-        std::vector<std::uint64_t> sums;   // of those forced and so many others
+        std::vector<std::uint64_t> sums;   // sums over the forced ones and the best others, by count
     };
     const UnitLoad& load_;
     std::vector<std::uint32_t> worst_;
     std::uint64_t total_;
-    Kind kinds_[2]; // mixed and idle hosts, where the latter are bound
+    Kind kinds_[2]; // mixed and idle hosts, if the latter are bound
 };
 
 Found to_found(const Loads& loads, Tier tier, const std::vector<Use>& uses) {
@@ -122,8 +123,8 @@ Found to_found(const Loads& loads, Tier tier, const std::vector<Use>& uses) {
     return found;
 }
 
-constexpr std::uint64_t little_work = 10'000; // of the program: sooner done than looking for a way around it
-constexpr std::size_t most_exchanged = 4;     // units, once the pods are given
+constexpr std::uint64_t little_work = 10'000; // of the program: faster than avoiding it
+constexpr std::size_t most_exchanged = 4;     // units, once the pods are fixed
 
 class SegmentProgram {
 public:
@@ -157,11 +158,11 @@ public:
     }
 
 private:
-    // How a cell behind a unit came about.
+    // How a cell after a unit was reached.
     struct Step {
         std::uint32_t segments = 0, idle = 0;
         std::uint16_t spares = 0;
-        bool used = false, first = false; // of its pod
+        bool used = false, first = false; // first of its pod
     };
     struct Layer {
         std::uint32_t unit = 0;
@@ -253,10 +254,10 @@ private:
     const Gang gang_;
     const Pods pods_;
     const std::size_t width_; // spares 0 … K
-    const std::size_t depth_; // idle hosts 0 … limit; 1 where they are not bound
+    const std::size_t depth_; // idle hosts 0 … limit; 1 if they are not bound
     const std::size_t cells_; // [segments placed][spares placed][idle hosts taken]
     std::vector<Cost> closed_, open_, next_;
-    bool begun_ = false; // a unit of this pod before the present one must be in
+    bool begun_ = false; // an earlier unit of this pod must be used
     std::vector<PodLayers> pods_layers_;
 };
 
@@ -272,17 +273,17 @@ public:
         auto segments = gang_.segments, spares = gang_.spares;
         for (auto& use : uses_)
             take_segments(use, load(use).required / gang_.segment, segments);
-        // A segment for what is required beyond: where most is.
+        // A segment for the remaining required hosts: where there are most.
         sort([&](const Use& use) { return gang_.segment - load(use).required % gang_.segment; });
         for (auto& use : uses_)
             if (load(use).required > hosts(use) && room(use) > 0) take_segments(use, 1, segments);
-        // The rest: where no other job finds a whole unit, and among sound hosts.
+        // The rest: where no other job finds a whole unit, and on healthy hosts.
         sort([&](const Use& use) { return std::pair(load(use).impaired > 0, load(use).whole); });
         for (auto& use : uses_)
             take_segments(use, room(use), segments);
         for (auto& use : uses_)
             take_spares(use, load(use).required - std::min(load(use).required, hosts(use)), spares);
-        // Units that few hosts fill up come first: they are broken up least.
+        // Units that few hosts fill up come first: this breaks the fewest.
         sort([&](const Use& use) { return load(use).candidates - hosts(use); });
         for (auto& use : uses_)
             take_spares(use, load(use).candidates - hosts(use), spares);
@@ -324,7 +325,7 @@ bool holds_required(const Loads& loads, Pods pods) {
     return required == loads.required();
 }
 
-// The best choice among so few idle hosts that all of them may be taken.
+// The best choice with so few idle hosts that all of them may be taken.
 std::optional<Found> among_few_idle(const Loads& loads, Tier tier, Pods pods, Budget& budget) {
     budget.cut();
     const auto allowed = with_few_idle(loads, pods.first, pods.size);
@@ -347,12 +348,12 @@ auto order_of(const Found& found) {
     return std::tuple(found.pods, found.units, found.avoidance, found.broken, found.left);
 }
 
-// Whether nothing that is counted behind pods and units can be better.
+// Whether nothing can be better in the terms after pods and units.
 bool perfect(const Found& found) {
     return found.avoidance == 0 && found.broken == 0 && found.left == 0;
 }
 
-// As few pods and units as cover() finds, and of these pods units that leave little over.
+// As few pods and units as cover() finds, and units in these pods that leave little over.
 std::optional<Found> in_few_units(const Loads& loads, Tier tier, Pods pods, Budget& budget) {
     const auto held = cover(loads, pods.first, pods.size, budget);
     if (!held) return std::nullopt;
@@ -381,7 +382,7 @@ std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& b
     const bool affordable = work <= budget.left() / 2;
     if (affordable && (loads.idle_bound() || work < little_work)) return solve();
     if (loads.idle_bound()) return among_few_idle(loads, tier, pods, budget);
-    Budget attempt(affordable ? budget.left() / 2 : budget.left()); // its cuts are none where it is solved
+    Budget attempt(affordable ? budget.left() / 2 : budget.left()); // its cuts do not count if solve() runs
     auto found = in_few_units(loads, tier, pods, attempt);
     budget.spend(attempt.spent());
     if (!found || (attempt.cuts() == 0 && perfect(*found))) return found;
@@ -404,7 +405,7 @@ std::optional<std::uint32_t> fewest_units(const Loads& loads, std::uint32_t pod)
     return units;
 }
 
-// Of a pod whose hosts are all alike the choice of so many units, the fewest, is one of units alone.
+// In a pod whose hosts are all alike, a choice of the fewest units only depends on the units.
 std::optional<Found> in_alike_units(const Loads& loads, std::uint32_t p, std::uint32_t units,
                                     Budget& budget) {
     const auto& pod = loads.index().pods[p];
@@ -415,7 +416,7 @@ std::optional<Found> in_alike_units(const Loads& loads, std::uint32_t p, std::ui
         whole = whole || load.whole;
     }
     auto found = to_found(loads, one_pod, Dealer(loads, tightest(loads, {p}, units, units, budget)).deal());
-    // Units that are wholly free do not come, and how many are broken is dealt greedily.
+    // Wholly free units are not exchanged in, and how many are broken is decided greedily.
     return !whole || perfect(found) ? std::optional(std::move(found)) : std::nullopt;
 }
 

@@ -1,7 +1,7 @@
-// Counted from the smallest unit taken, the pivot: leaving out a larger one and taking a smaller one instead
-// both get rid of hosts, and of segments no fewer than none. A row holds the fewest segments lost by hosts
-// got rid of; row r of a layer: r units were left out and not yet made up for. There is a layer before the
-// first unit and one behind each.
+// Counted from the smallest unit taken, the pivot: both leaving out a larger unit and taking a smaller one
+// instead reduce the hosts, and the segments by zero or more. A row holds the fewest segments lost, by the
+// reduction in hosts; row r of a layer: r units have been left out and not yet replaced. There is a layer
+// before the first unit and one after each.
 #include "sched/search/tighten.hpp"
 
 #include "sched/search/cover.hpp"
@@ -38,7 +38,7 @@ public:
 
     std::size_t work() const { return rows_ == 1 ? 0 : items_.size() * rows_ * (left_ + 1); }
 
-    // The units to leave out, and those to take in their place.
+    // The units to leave out, and those that replace them.
     void run(std::vector<std::uint32_t>& go, std::vector<std::uint32_t>& come) {
         const auto width = left_ + 1, layer = rows_ * width;
         table_.assign((items_.size() + 1) * layer, unreached);
@@ -49,7 +49,7 @@ public:
         const auto* last = &table_[items_.size() * layer];
         auto gone = left_;
         while (last[gone] > spare_segments_)
-            --gone; // no later than at 0: everything stays
+            --gone; // at 0 at the latest: everything stays
         std::size_t r = 0;
         for (auto i = items_.size(); i-- > 0;) {
             const auto& item = items_[i];
@@ -66,7 +66,7 @@ private:
 
     struct Item {
         std::uint32_t unit = 0;
-        std::uint32_t hosts = 0, segments = 0; // that leaving it out, or taking it, gets rid of
+        std::uint32_t hosts = 0, segments = 0; // reduction by leaving it out, or by taking it
         bool goes = false;
     };
 
@@ -74,7 +74,7 @@ private:
         return load.impaired == 0 && !load.whole && load.free == load.candidates;
     }
 
-    // Smallest price first; of equals no more than can be of use.
+    // Smallest price first; of equals no more than can be useful.
     void add(std::uint32_t unit, bool goes, std::size_t swaps) {
         const auto size = loads_.unit(unit).candidates;
         const auto large = std::max(size, pivot_), small = std::min(size, pivot_);
@@ -86,7 +86,7 @@ private:
         if (equals_ <= swaps && item.hosts * equals_ <= left_) items_.push_back(item);
     }
 
-    // Row r behind item i from the layer before it.
+    // Row r after item i, from the layer before it.
     void fill(std::size_t i, std::size_t r, const std::uint32_t* before, std::uint32_t* to) const {
         const auto width = left_ + 1;
         const auto& item = items_[i];
@@ -99,11 +99,11 @@ private:
 
     const Loads& loads_;
     const std::uint32_t segment_, pivot_;
-    std::size_t left_ = 0, spare_segments_ = 0; // hosts and segments above those of the gang
-    std::vector<Item> items_;                   // those that go first
+    std::size_t left_ = 0, spare_segments_ = 0; // more than the gang needs: hosts, segments
+    std::vector<Item> items_;                   // those to leave out first
     std::size_t equals_ = 0;                    // of the last item
     std::size_t rows_ = 1;
-    std::vector<std::uint32_t> table_; // [layer][row][hosts got rid of]
+    std::vector<std::uint32_t> table_; // [layer][row][reduction in hosts]
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Units that leave fewer free hosts over than the largest ones do. Internal to src/sched.
+// Units that leave fewer free hosts over than the largest ones. Internal to src/sched.
 #pragma once
 
 #include "sched/search/budget.hpp"
@@ -10,12 +10,12 @@
 
 namespace sched {
 
-// So many units of these pods: of those in covering_order() (cover.hpp) the first `count`, which hold the
+// The given number of units in these pods: the first `count` in covering_order() (cover.hpp), which hold the
 // gang of a segmented() request, with up to `swaps` of them exchanged for smaller ones, so that they still
-// hold it and have as few candidates as can be with so many exchanges. Units with required hosts stay; those
-// that come are sound, not wholly free, and all that is free of them are candidates. Costs units × swaps ×
-// hosts left over, for at most `swaps` units of each size; without them where the budget does not afford
-// that.
+// hold it and have as few candidates as possible with that many exchanges. Units with required hosts are
+// kept; replacements are healthy, not wholly free, and all their free hosts are candidates. Costs units ×
+// swaps × hosts left over, for at most `swaps` units of each size; no exchanges are made if the budget does
+// not permit that.
 std::vector<std::uint32_t> tightest(const Loads& loads, const std::vector<std::uint32_t>& pods,
                                     std::size_t count, std::size_t swaps, Budget& budget);
 

@@ -16,7 +16,7 @@
 namespace sched::packed {
 
 // One way to use a unit: leave out `drop` of its quanta. A sink, above 0, can leave out more at no cost
-// but the hosts left: it is not whole, or broken already. Of domains 1 breaks no unit, 2 no domain
+// except the hosts left: it is not whole, or is already broken. With domains, 1 breaks no unit, 2 no domain
 // either.
 template <class V> struct Option {
     std::uint32_t drop;
@@ -24,7 +24,7 @@ template <class V> struct Option {
     std::size_t sink;
 };
 
-// Of the units of the first `groups` groups of a plan, worked out when they are asked for.
+// For the units in the first `groups` groups of a plan, computed on demand.
 template <class V> class UnitOptions {
 public:
     UnitOptions(const Loads& loads, const Fields& fields, const GroupPlan& plan, bool single,
@@ -39,7 +39,7 @@ public:
         ranges_.resize(end > first_unit_ ? end - first_unit_ : 0);
     }
 
-    // Good until the next call; of the options the first leaves nothing out.
+    // Valid until the next call; the first option leaves nothing out.
     std::span<const Option<V>> of(std::uint32_t u) {
         auto& range = ranges_[u - first_unit_];
         if (!range.known) {
@@ -63,12 +63,12 @@ private:
             const auto worst =
                 fields_.settled_last ? std::vector<std::uint32_t>() : loads_.optional_avoidances(u);
             const auto least = std::max((load.required + quantum - 1) / quantum, 1U);
-            if (load.quanta < least) return; // required hosts that whole quanta cannot hold
+            if (load.quanta < least) return; // required hosts that do not fit into whole quanta
             auto most = fields_.settled_last ? 0 : std::min(load.quanta - least, plan_.slack);
             if (loads_.required() == 0)
                 most = std::min(most, (static_cast<std::uint32_t>(worst.size()) + quantum - 1) / quantum);
-            // What no segment holds, where these count: the more of it, the fewer segments so many hosts
-            // have.
+            // Hosts that no segment holds, if these count: the more there are, the fewer segments that many
+            // hosts hold.
             auto avoided =
                 plan_.segments ? load.candidates % loads_.request().segment : loads_.total_avoidance(u);
             std::size_t dropped = 0; // hosts, worst first
@@ -88,7 +88,7 @@ private:
 
     V pack(const Cost& cost) const { return fields_.template pack<V>(cost); }
 
-    // Every set of its domains that is of use, all of them first.
+    // Every useful set of its domains, the set of all first.
     void list_domains(std::uint32_t u) {
         std::vector<NestedPart> parts;
         for (const auto& part : unit_parts(loads_, u))

@@ -61,7 +61,7 @@ std::optional<std::string> decode(std::string_view text) {
     return out;
 }
 
-// One key of the comment: the flag without "rail-". An unknown one is passed over.
+// One key of the comment: the flag without "rail-". An unknown one is skipped.
 Expected<void> read_key(Hints& hints, std::string_view key, std::string_view value) {
     if (key == no_kill_key) hints.no_kill = value == "yes";
     const auto flags = hint_flags();
@@ -77,10 +77,10 @@ Expected<void> read_key(Hints& hints, std::string_view key, std::string_view val
     return set_hint(hints, *flag, *path);
 }
 
-// Where the part stands: its separator and blanks before it included.
+// The location of a part, including the separator and blanks before it.
 struct Place {
     std::size_t begin = 0; // of the separator, or of the comment
-    std::size_t text = 0;  // behind the label
+    std::size_t text = 0;  // of the text after the label
     std::size_t end = 0;   // the next separator, or the comment's end
 };
 

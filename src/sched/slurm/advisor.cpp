@@ -15,10 +15,10 @@
 
 namespace {
 
-// All that these functions throw, which the C code around them must not see.
+// For everything that these functions throw, which the C code around them must not see.
 constexpr const char* no_memory = "out of memory: Slurm decides alone until there is more";
 
-// The same numbers on both sides.
+// The values must be the same on both sides.
 static_assert(RAIL_SPAN_ANY == static_cast<int>(sched::Span::any));
 static_assert(RAIL_SPAN_UNIT == static_cast<int>(sched::Span::unit));
 static_assert(RAIL_SPAN_POD == static_cast<int>(sched::Span::pod));
@@ -64,7 +64,7 @@ struct rail_advisor {
 
 struct rail_plan {
     std::unique_ptr<sched::Plan> it;
-    std::optional<sched::Attempt> last{}; // as handed out
+    std::optional<sched::Attempt> last{}; // as passed on
 };
 
 rail_advisor* rail_advisor_open(rail_log log) {

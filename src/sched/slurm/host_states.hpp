@@ -1,4 +1,4 @@
-// The state of every host from what sinfo prints.
+// The state of every host from sinfo's output.
 #pragma once
 
 #include "base/expected.hpp"

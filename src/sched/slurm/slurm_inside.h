@@ -1,11 +1,11 @@
-/* All of Slurm's internal headers that the plugins need, in the one order that is right. Include it first. */
+/* All of Slurm's internal headers that the plugins need, in the required order. Include it first. */
 #ifndef RAILYARD_SCHED_SLURM_INSIDE_H
 #define RAILYARD_SCHED_SLURM_INSIDE_H
 
 #include "config.h"
 
-/* Renames the functions that the other headers declare: seen after one of them, calls would be to functions
- * that nobody declared, returning int. */
+/* Renames the functions that the other headers declare: if it came after one of them, calls would go to
+ * undeclared functions returning int. */
 #include "src/common/slurm_xlator.h"
 
 #include "slurm/slurm.h"
@@ -29,8 +29,8 @@
 #endif
 #include "src/slurmctld/slurmctld.h"
 
-/* Unlike functions, data is looked up when a plugin is loaded, and clients of libslurm do not have these:
- * weak references let the plugins load there as well. */
+/* Unlike functions, data symbols are resolved when a plugin is loaded, and clients of libslurm do not have
+ * these: weak references let the plugins load there as well. */
 #if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0)
 extern List job_list __attribute__((weak));
 #else

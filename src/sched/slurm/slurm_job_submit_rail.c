@@ -1,7 +1,7 @@
-/* job_submit_rail.so: job_submit_rail(8). Between Slurm's job description and submission.hpp.
+/* job_submit_rail.so: job_submit_rail(8). Connects Slurm's job description with submission.hpp.
  *
  * Called by slurmctld with the job write lock held for each submission and change. Jobs without Railyard's
- * flags, and without words of Slurm's own that mean the same, pass untouched. */
+ * flags, and without Slurm's own options of the same meaning, are not touched. */
 
 #include "slurm_inside.h"
 
@@ -29,7 +29,7 @@ static void log_text(enum rail_level level, const char* text) {
         info("job_submit/rail: %s", text);
 }
 
-/* The plugin that keeps the spans: Slurm's node selection before 24.05, its topology plugin since. */
+/* The plugin that enforces spans: Slurm's node selection before 24.05, its topology plugin since. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
 #define CHOOSER "topology"
 #define CHOOSER_OPTION "TopologyPlugin"
@@ -40,7 +40,7 @@ static void log_text(enum rail_level level, const char* text) {
 #define chooser_type slurm_conf.select_type
 #endif
 
-/* Is the plugin that slurmctld loads for a type Railyard's, under its own name or the stock one's? */
+/* Whether the plugin that slurmctld loads for a type is Railyard's, under its own name or the stock one's. */
 static bool is_ours(const char* of)
 {
     const char* type = strchr(of, '/');
@@ -49,17 +49,17 @@ static bool is_ours(const char* of)
     for (char* dir = strtok_r(dirs, ":", &rest); dir; dir = strtok_r(NULL, ":", &rest)) {
         snprintf(path, sizeof(path), "%s/" CHOOSER "_%s.so", dir, type ? type + 1 : "");
         if (access(path, R_OK)) continue;
-        void* loaded = dlopen(path, RTLD_LAZY | RTLD_LOCAL); /* it may be ours to load later */
+        void* loaded = dlopen(path, RTLD_LAZY | RTLD_LOCAL); /* may be loaded by Slurm later */
         const char* name = loaded ? dlsym(loaded, "plugin_name") : NULL;
         kept = name && !strncmp(name, "Railyard", strlen("Railyard"));
         if (loaded) dlclose(loaded);
-        break; /* Slurm takes the first */
+        break; /* Slurm uses the first one */
     }
     xfree(dirs);
     return kept;
 }
 
-/* Says why not. */
+/* Logs the reason if not. */
 static bool spans_are_kept(void)
 {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
@@ -95,7 +95,7 @@ extern int fini(void) {
     return SLURM_SUCCESS;
 }
 
-/* Takes over the verdict's strings. */
+/* Takes ownership of the verdict's strings. */
 static void settle(struct rail_verdict* verdict, job_desc_msg_t* job, char** err_msg) {
     if (verdict->message && err_msg) {
         xfree(*err_msg);
@@ -110,7 +110,7 @@ static void settle(struct rail_verdict* verdict, job_desc_msg_t* job, char** err
 }
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
-/* Whether topology.conf names switches or blocks, or there is a topology.yaml (25.05). */
+/* Whether topology.conf defines switches or blocks, or there is a topology.yaml (25.05). */
 static bool topology_known(void)
 {
     char *path = get_extra_conf_path("topology.yaml"), *line = NULL;
@@ -131,8 +131,8 @@ static bool topology_known(void)
 }
 #endif
 
-/* --segment and what belongs to it, and --exclusive=topo: whether there is any of them. Without --nodes a
- * segment is not ours to judge: how many nodes the job will have is not known yet. */
+/* Takes --segment, its related options, and --exclusive=topo; returns whether any is set. Without --nodes
+ * a segment cannot be judged: the job's number of nodes is not known yet. */
 static bool take_own_words(const job_desc_msg_t* job, struct rail_submission* submission)
 {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
@@ -171,8 +171,8 @@ extern int job_submit(job_desc_msg_t* job, uint32_t submit_uid, char** err_msg) 
     return verdict.accepted ? SLURM_SUCCESS : ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 }
 
-/* Slurm itself lets only administrators change admin_comment. 22.05 has no message for the user here, so the
- * sentence goes to slurmctld's log too. */
+/* Slurm itself lets only administrators change admin_comment. In 22.05 no message can be passed to the
+ * user here, so the sentence is also logged by slurmctld. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
 extern int job_modify(job_desc_msg_t* job, job_record_t* record, uint32_t submit_uid, char** err_msg) {
 #else

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* 22.05 is one frozen release, and its records have other names. */
+/* 22.05 is one fixed release, and its records have other names. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
 
 extern const char plugin_type[];
@@ -18,9 +18,9 @@ extern const char plugin_type[];
 enum { UNKNOWN, SOUND, OTHER };
 static atomic_int nodes_are, jobs_are;
 
-enum { MOST_VARIABLES = 1 << 20 }; /* more than Slurm lets any job's environment have */
+enum { MOST_VARIABLES = 1 << 20 }; /* more than Slurm allows in a job's environment */
 
-/* Said once: `what` is not what it should be. */
+/* Logged once: `what` does not match. */
 static bool another(atomic_int* are, const char* what) {
     if (atomic_exchange(are, OTHER) != OTHER)
         error("%s: the %s is not that of Slurm %s as this plugin was built with it: Slurm decides alone. "
@@ -30,11 +30,12 @@ static bool another(atomic_int* are, const char* what) {
     return false;
 }
 
-/* No file descriptor was to be had for a look: nothing is known, and the next question asks again. */
+/* No file descriptor was available for a check: nothing is known, and the next question checks again. */
 static _Thread_local bool blind;
 
-/* Copies what a pointer that may be none points to: the kernel looks, so that a wrong one is an error and no
- * fault of ours, nor of a sanitizer's that looks into write(). A pipe takes so few bytes at once. */
+/* Copies the data at a possibly invalid pointer. The kernel does the access, so an invalid one is an
+ * error, not a crash; the raw system call avoids a sanitizer that intercepts write(). A pipe takes this
+ * few bytes at once. */
 static bool peek(const void* from, void* to, size_t size) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) {
@@ -48,7 +49,7 @@ static bool peek(const void* from, void* to, size_t size) {
     return done;
 }
 
-/* Whether there is this number at this place. */
+/* Whether the number at this address has the expected value. */
 static bool has_number(const uint32_t* at, uint32_t wanted) {
     uint32_t found;
     return peek(at, &found, sizeof(found)) && found == wanted;
@@ -71,18 +72,18 @@ bool layout_of_nodes(void) {
         if (!node_record_table_ptr[i]) continue;
         if (!is_node(node_record_table_ptr[i], i)) return blind || another(&nodes_are, "node table");
         atomic_compare_exchange_strong(&nodes_are, &are, SOUND);
-        break; /* they all come from one place */
+        break; /* they are all created in the same way */
     }
     return true;
 }
 
-/* A release of Slurm, no newer than this one: its number above a byte that is 0. A job may have outlived the
- * upgrades from any older one. */
+/* Whether it is a Slurm release, no newer than this one: a non-zero number above a zero byte. A job may
+ * have survived upgrades from any older release. */
 static bool is_protocol(uint16_t version) {
     return version && !(version & 0xff) && version <= SLURM_PROTOCOL_VERSION;
 }
 
-/* In the order of the structure: what lies before the members we use, between them, and behind. */
+/* In the order of the structure: members before, between and after those that we use. */
 static const char* wrong_in(const job_record_t* job) {
     const job_details_t* details = job->details;
     if (!has_number(&job->magic, JOB_MAGIC)) return "job record (its magic number)";
@@ -92,7 +93,7 @@ static const char* wrong_in(const job_record_t* job) {
     if (job->spank_job_env_size > MOST_VARIABLES || (job->spank_job_env_size && !job->spank_job_env))
         return "job record (spank_job_env)";
     if (!is_protocol(job->start_protocol_ver)) return "job record (start_protocol_ver)";
-    /* Not read as a bool, which has no third value. */
+    /* Not read as a bool, for which other values are undefined. */
     unsigned char best;
     memcpy(&best, &job->best_switch, 1);
     return best > 1 ? "job record (best_switch)" : NULL;
@@ -102,8 +103,8 @@ bool layout_of_job(const job_record_t* job) {
     int are = atomic_load(&jobs_are);
     if (are != UNKNOWN) return are == SOUND;
     if (!layout_of_nodes()) return false;
-    /* A reservation asks in the name of a job that has no number, and little else. Where the number is read
-     * in a wrong place every job looks so, so that another one is looked at. */
+    /* A reservation asks on behalf of a job without a number, and with little else. If the number is read
+     * from a wrong offset, every job looks like this, so another job is examined. */
     if (has_number(&job->magic, JOB_MAGIC) && !job->job_id) {
         job = job_list ? list_peek(job_list) : NULL;
         if (!job) return false; /* nothing is known; the stock plugin answers */

@@ -7,8 +7,8 @@ void node_holds_correct(void) {
         node_record_t* node = node_record_table_ptr[i];
         /* Suspended jobs are in neither count. */
         if (!node || !node->no_share_job_cnt || node->run_job_cnt) continue;
-        /* select_nodes() may put an older copy of the bitmap back after this: the count stays until the bit
-         * is found set. */
+        /* select_nodes() may restore an older copy of the bitmap after this: the count remains until the
+         * bit is set. */
         if (bit_test(share_node_bitmap, i))
             node->no_share_job_cnt = 0;
         else

@@ -34,7 +34,7 @@ static int add_job(void* item, void* arg) {
 
 struct need { /* of one job, on each of its nodes */
     uint32_t cpus;
-    uint64_t memory; /* MB; 0: not limited */
+    uint64_t memory; /* MB; 0: unlimited */
     bool whole, shares;
 };
 
@@ -78,7 +78,7 @@ uint32_t occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy
     if (rule == OCCUPANCY_EVER || !taken) return free_now;
     struct use* uses = xcalloc(node_record_count, sizeof(*uses));
     const struct need need = need_of(job, rule, nodes);
-    /* For a job that wants whole nodes now, a node that is held has no room, whoever holds it. */
+    /* For a job that requests whole nodes now, a node held by any job has no room. */
     if (rule == OCCUPANCY_LATER || !need.whole) list_for_each(job_list, add_job, uses);
     const time_t now = time(NULL);
     for (int i = 0; i < node_record_count; i++) {

@@ -1,5 +1,5 @@
-/* When each node can take a job, as far as it can be known without deciding: a lower bound. Slurm's own
- * plugin decides; a wrong guess here costs an attempt, never a wrong allocation. */
+/* When each node can take a job, as far as known without deciding: a lower bound. Slurm's own plugin
+ * decides; a wrong estimate costs an attempt, never a wrong allocation. */
 #ifndef RAILYARD_SCHED_SLURM_OCCUPANCY_H
 #define RAILYARD_SCHED_SLURM_OCCUPANCY_H
 
@@ -9,20 +9,21 @@
 
 enum occupancy_rule {
     OCCUPANCY_EVER, /* every candidate counts as free: could the job ever run? */
-    OCCUPANCY_NOW,  /* what is taken now is no candidate */
-    OCCUPANCY_SURE, /* the same, and no lower bound: all CPUs of the job must have room on `nodes` nodes */
-    OCCUPANCY_LATER /* what is taken is free when its jobs reach their time limits */
+    OCCUPANCY_NOW,  /* nodes in use are not candidates */
+    OCCUPANCY_SURE, /* the same, but not a lower bound: all CPUs of the job must have room on `nodes` nodes */
+    OCCUPANCY_LATER /* nodes in use are free when their jobs reach their time limits */
 };
 
-/* Fills free_at[node_record_count] for `candidates`: 0 = free now, INT64_MAX = no candidate, else seconds
- * since the epoch. `mixed`, where it is not NULL: [node_record_count], set to 1 for those that are free now
- * beside the jobs on them. `nodes` is how many the job needs at least. Returns how many are free now. Linear
- * in nodes and, only when a candidate is taken, in jobs and what they hold. Needs read locks on jobs and
+/* Fills free_at[node_record_count] for `candidates`: 0 = free now, INT64_MAX = not a candidate, else
+ * seconds since the epoch. `mixed`, if not NULL: [node_record_count], set to 1 for those that are free now
+ * besides the jobs on them. `nodes`: the fewest that the job needs. Returns how many are free now. Linear
+ * in nodes and, only if a candidate is in use, in jobs and their resources. Needs read locks on jobs and
  * nodes. */
 uint32_t occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy_rule rule, uint32_t nodes,
                    int64_t* free_at, uint8_t* mixed);
 
-/* Slurm's node Weight: of the candidates that are free now, keeps the cheapest weights that hold `nodes`. */
+/* Slurm's node Weight: of the candidates that are free now, keeps those with the lowest weights that
+ * provide `nodes`. */
 void occupancy_cheapest(int64_t* free_at, uint32_t nodes);
 
 #endif

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern time_t last_job_update __attribute__((weak)); /* as in slurm_inside.h: clients have none */
+extern time_t last_job_update __attribute__((weak)); /* as in slurm_inside.h: not defined in clients */
 
-/* In the administrator's order then, to the letter. */
+/* If set, the administrator's order is followed strictly. */
 static bool strictly_ordered(void) {
     return xstrcasestr(slurm_conf.sched_params, "preempt_strict_order") != NULL;
 }
@@ -22,7 +22,7 @@ struct candidates {
     job_record_t** records;
     struct rail_preemptible* jobs;
     uint32_t count;
-    uint16_t* on_node; /* [node_record_count] how many of them */
+    uint16_t* on_node; /* [node_record_count] number of candidates */
 };
 
 static int each_part(job_record_t* job, int (*visit)(void*, void*), void* arg) {
@@ -39,7 +39,7 @@ static int count_part(void* item, void* arg) {
     return 0;
 }
 
-/* A job that is suspended or killed where it is makes no room for another's memory. */
+/* A job that is suspended or killed in place makes no room for another one's memory. */
 static int add_candidate(void* item, void* arg) {
     job_record_t* job = item;
     struct candidates* all = arg;
@@ -50,7 +50,7 @@ static int add_candidate(void* item, void* arg) {
     return 0;
 }
 
-struct room { /* what of a candidate counts */
+struct room { /* the part of a candidate that counts */
     struct rail_preemptible* job;
     uint32_t* nodes; /* [node_record_count] */
     bitstr_t* wanted;
@@ -83,7 +83,7 @@ static void collect(List list, bitstr_t* nodes, struct candidates* all) {
         struct room room = {&all->jobs[i], scratch, nodes, all};
         all->jobs[i] = (struct rail_preemptible){
             .number = job->job_id, .order = order_of(job), .started = job->start_time};
-        if (job->preempt_time) all->jobs[i].started = time(NULL); /* it goes anyway, and costs no more */
+        if (job->preempt_time) all->jobs[i].started = time(NULL); /* it ends anyway, at no additional cost */
         each_part(job, take_part, &room);
         uint32_t* own = xcalloc(MAX(room.job->count, 1), sizeof(*own));
         memcpy(own, scratch, room.job->count * sizeof(*own));
@@ -122,7 +122,7 @@ void preemption_free(struct preemption* preemption) {
     rail_takeover_free(preemption->takeover);
 }
 
-/* The latest choices: Slurm carries one out at once, or when a grace time has ended, or never. */
+/* The latest choices: Slurm carries one out at once, after a grace time, or never. */
 enum { MOST_NOTED = 64 };
 static struct noted {
     uint32_t job;
@@ -148,7 +148,7 @@ void preemption_note(const job_record_t* job, const struct preemption* preemptio
     struct noted note = {job->job_id, xcalloc(takeover->job_count, sizeof(uint32_t)), 0, NULL};
     list_for_each(preemption->jobs, take_number, &note);
     for (int i = 0; i < MOST_NOTED; i++)
-        if (notes[i].count && same_choice(&notes[i], &note)) { /* it was made when they still ran */
+        if (notes[i].count && same_choice(&notes[i], &note)) { /* it was made while they still ran */
             xfree(note.gone);
             return;
         }
@@ -178,7 +178,7 @@ static const struct noted* newest_about(uint32_t gone) {
 }
 
 void preemption_ended(job_record_t* job) {
-    /* Where users see their own jobs alone, they are told of no others. */
+    /* If users may only see their own jobs, they must not learn about others. */
     if (!job->preempt_time || (slurm_conf.private_data & PRIVATE_DATA_JOBS)) return;
     const struct noted* note = newest_about(job->het_job_id ? job->het_job_id : job->job_id);
     if (!note) return;

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { SUBMISSION = 5 }; /* a job this young (seconds) is being submitted */
+enum { SUBMISSION = 5 }; /* a job this young (seconds) is considered being submitted */
 
 extern const char plugin_type[];
 
@@ -16,7 +16,7 @@ void question_log(enum rail_level level, const char* text) {
         info("%s: %s", plugin_type, text);
 }
 
-/* The node table as the advisor was last told it. */
+/* The node table as last passed to the advisor. */
 static struct {
     pthread_mutex_t mutex;
     node_record_t** records; /* [count], NULL: a hole */
@@ -40,8 +40,8 @@ static bool same_names(void) {
     return true;
 }
 
-/* A new node may have the address of a deleted one. Each start of a job counts as a change of nodes, too, so
- * that names are not compared for each of them, and the stamp has whole seconds. */
+/* A new node may have the address of a deleted one. Each start of a job also counts as a change of nodes,
+ * so names are compared at most once a second, the resolution of the time stamp. */
 static bool may_have_changed(void) {
     if (!told.records || !same_records()) return true;
     return last_node_update >= told.at && time(NULL) > told.at;

@@ -1,4 +1,4 @@
-/* What the plugins that choose nodes, of every Slurm release, take from a job and from Slurm's tables for the
+/* What the node-selecting plugins for all Slurm releases read from a job and from Slurm's tables for the
  * advisor. Needs slurm_inside.h before it, and locks on jobs and nodes. */
 #ifndef RAILYARD_SCHED_SLURM_QUESTION_H
 #define RAILYARD_SCHED_SLURM_QUESTION_H
@@ -8,37 +8,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The advisor's log: Slurm's, with the plugin's type in front. */
+/* The advisor's log: Slurm's log, prefixed with the plugin's type. */
 void question_log(enum rail_level level, const char* text);
 
-/* Gives the advisor the names in Slurm's node table if they have changed since the last time. Nodes may be
- * created and deleted at any time, so ask before each question: it costs a comparison of the table's
- * pointers, and at most once a second one of the names, which finds a new node in a deleted one's place.
- * Call it on any thread. */
+/* Passes the names in Slurm's node table to the advisor if they have changed since the last time. Nodes
+ * may be created and deleted at any time, so call it before each question: it compares the table's
+ * pointers, and at most once a second also the names, to detect a new node in a deleted one's place. May
+ * be called on any thread. */
 void question_map_nodes(rail_advisor* advisor);
 
-/* Fills the fields of a question that come from the flags of the job and from what restartd wrote of it, and
- * the moments that a wish needs. The question refers to the job's admin_comment. */
+/* Fills the fields of a question that come from the job's flags and from restartd's records about it, and
+ * the times needed for a wish. The question refers to the job's admin_comment. */
 void question_take_hints(const job_record_t* job, struct rail_question* question);
 
-/* How many of the candidates are to stay free for restarts, after what other idle nodes make up for; `ever`:
- * other nodes, idle or not. 0 for a restart: it is what they are kept for. */
+/* How many of the candidates must stay free for restarts, after subtracting other idle nodes; `ever`:
+ * other nodes, idle or not. 0 for a restart: the nodes are kept for it. */
 uint32_t question_spare_floor(rail_advisor* advisor, const job_record_t* job, const bitstr_t* candidates,
                               bool ever);
 
-/* The required nodes of a job as question->required wants them, from xmalloc; NULL: none. */
+/* The required nodes of a job in the format of question->required, allocated by xmalloc; NULL: none. */
 uint8_t* question_required(const job_record_t* job);
 
-/* Whether Slurm may give the job cores that others have, too. */
+/* Whether Slurm may give the job cores that other jobs also have. */
 bool question_shares_cores(const job_record_t* job);
 
-/* Whether a job without flags is packed beside others, small ones too ([placement] pack). Not where Slurm was
- * told to spread jobs, or lets them share cores: there in use already is no better than idle. */
+/* Whether a job without flags is packed with others, including small ones ([placement] pack). Not if Slurm
+ * is configured to spread jobs, or lets them share cores: then a node in use is no better than an idle
+ * one. */
 bool question_packs(const rail_advisor* advisor, const job_record_t* job);
 
-/* Whether the job is being submitted: what can never run must be refused now, while a job that was accepted
- * once is not declared impossible later, since what forbids it then (a fabric file that changed, nodes that a
- * restart avoids) may pass, and Slurm would hold it for ever. */
+/* Whether the job is being submitted. Jobs that can never run must be rejected now. A job that was
+ * accepted is never declared impossible later, since the reason (a changed fabric file, nodes that a
+ * restart avoids) may go away, and Slurm would hold it for ever. */
 bool question_is_submission(const job_record_t* job);
 
 #endif

@@ -1,15 +1,16 @@
-/* select_rail.so: select_rail(8). Stands between slurmctld and Slurm's select_cons_tres.so: narrows the
- * candidate nodes of a job to those Railyard chose, and lets the stock plugin take cores, memory and GRES.
+/* select_rail.so: select_rail(8). Sits between slurmctld and Slurm's select_cons_tres.so: narrows the
+ * candidate nodes of a job to those chosen by Railyard, and lets the stock plugin select cores, memory and
+ * GRES.
  *
- * A job with a span or with segments is never placed otherwise, until a wish ends, and no job takes the nodes
- * that are kept for restarts; any other job of more than one node ([placement] pack = "all": any job) gets
- * the best place that is free now, and stock behaviour whenever ours is refused. With any doubt there is no
- * opinion: the stock plugin sees what slurmctld gave us.
+ * A job with a span or segments is never placed in any other way, until a wish ends, and no job takes the
+ * nodes kept for restarts. Any other job of more than one node ([placement] pack = "all": any job) gets
+ * the best place that is free now, or stock behaviour if that is rejected. In case of doubt there is no
+ * opinion: the stock plugin gets what slurmctld passed to us.
  *
  * slurmctld calls select_p_job_test from its main scheduler (RUN_NOW), from backfill (WILL_RUN, whose
  * candidates include busy nodes, then RUN_NOW) and at submission (RUN_NOW or TEST_ONLY), on different
- * threads but always with locks on jobs and nodes. Clients and slurmd load this plugin too, to unpack node
- * information: there it only forwards, says nothing and starts nothing. */
+ * threads but always with locks on jobs and nodes. Clients and slurmd also load this plugin, to unpack
+ * node information: there it only forwards calls, logs nothing and starts nothing. */
 
 #include "slurm_inside.h"
 
@@ -29,11 +30,11 @@ const char plugin_type[] = "select/cons_tres";
 const uint32_t plugin_id = SELECT_PLUGIN_CONS_TRES;
 #else
 const char plugin_type[] = "select/rail";
-const uint32_t plugin_id = 199; /* numbers below 100 and those of Slurm's own plugins are taken */
+const uint32_t plugin_id = 199; /* numbers below 100 and those of Slurm's plugins are reserved */
 #endif
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
-enum { MOST_ATTEMPTS = 8 }; /* calls of the stock plugin for one job, each as dear as stock's own one */
+enum { MOST_ATTEMPTS = 8 }; /* calls of the stock plugin for one job, each as expensive as its own */
 
 typedef int (*job_test_f)(job_record_t*, bitstr_t*, uint32_t, uint32_t, uint32_t, uint16_t, List, List*,
                           bitstr_t*);
@@ -44,8 +45,8 @@ static int (*stock_job_fini)(job_record_t*);
 static plain_f stock_node_init, stock_reconfigure, stock_fini;
 static rail_advisor* advisor; /* only in slurmctld */
 
-/* For whoever has nothing but slurmctld's log: how to do without this plugin. Said where it is in use: init()
- * is called in every slurmctld that finds it in PluginDir. */
+/* For administrators who only have slurmctld's log: how to disable this plugin. Logged where it is in use:
+ * init() is called in every slurmctld that finds it in PluginDir. */
 #ifdef RAIL_SHADOW
 #define EMERGENCY                                                                                            \
     "Railyard chooses nodes; to do without it: no railyard/shadow in PluginDir, restart slurmctld"
@@ -91,7 +92,7 @@ extern int select_p_node_init(void) {
     return stock_node_init();
 }
 
-/* Also when nodes were created or deleted. */
+/* Also after nodes were created or deleted. */
 extern int select_p_reconfigure(void) {
     if (advisor) question_map_nodes(advisor);
     return stock_reconfigure();
@@ -118,7 +119,7 @@ static int call_stock(const struct test* test) {
                           test->mode, test->preemptable, test->preempted, test->exc_cores);
 }
 
-/* What the stock plugin changes in a job although it refuses it. */
+/* The fields that the stock plugin changes in a job even when it rejects it. */
 struct before {
     time_t start_time;
     uint64_t pn_min_memory;
@@ -137,7 +138,7 @@ static void restore(job_record_t* job, const struct before* before) {
     job->total_cpus = before->total_cpus;
 }
 
-/* How many nodes the job's CPUs fill at least, when tasks were asked for rather than nodes. */
+/* The fewest nodes that the job's CPUs fill, if tasks were requested rather than nodes. */
 static uint32_t nodes_filled(const struct test* test) {
     const uint32_t cpus = test->job->details->min_cpus;
     uint32_t most = 0;
@@ -148,7 +149,7 @@ static uint32_t nodes_filled(const struct test* test) {
     return most ? (cpus + most - 1) / most : 1;
 }
 
-/* The job's own part of a question. */
+/* The parts of a question that come from the job. */
 static struct rail_question question_of(const struct test* test) {
     question_map_nodes(advisor);
     const uint32_t filled = MIN(nodes_filled(test), test->max_nodes);
@@ -177,7 +178,8 @@ static rail_plan* make_plan(const struct test* test, struct rail_question questi
 
     int64_t* free_at = xcalloc(node_record_count, sizeof(*free_at));
     uint8_t* mixed = packs ? xcalloc(node_record_count, sizeof(*mixed)) : NULL;
-    /* A soft job gets the best place that is free now, or stock Slurm's: when others end does not matter. */
+    /* A soft job gets the best place that is free now, or stock Slurm's: the end of other jobs is
+     * irrelevant. */
     const bool soft = plain && !question.spare_floor;
     const bool now = soft || (base == SELECT_MODE_RUN_NOW && !test->preemptable);
     const enum occupancy_rule rule = base == SELECT_MODE_TEST_ONLY ? OCCUPANCY_EVER
@@ -204,7 +206,7 @@ static void forget_preempted(const struct test* test) {
     if (test->preempted) FREE_NULL_LIST(*test->preempted);
 }
 
-/* Offers one set of nodes. Success also means that the stock plugin stayed within it. */
+/* Offers one set of nodes. Success also means that the stock plugin took no others. */
 static int offer(const struct test* test, const struct rail_attempt* attempt, const struct before* before) {
     bitstr_t* offered = bit_alloc(bit_size(test->nodes));
     for (uint32_t i = 0; i < attempt->count; i++)
@@ -221,14 +223,13 @@ static int offer(const struct test* test, const struct rail_attempt* attempt, co
     return rc;
 }
 
-/* TEST_ONLY and RUN_NOW: the first set that the stock plugin takes. */
+/* TEST_ONLY and RUN_NOW: the first set that the stock plugin accepts. */
 static int first_taken(const struct test* test, rail_plan* plan) {
     const bool now = (test->mode & SELECT_MODE_BASE) == SELECT_MODE_RUN_NOW;
     const struct before before = remember(test->job);
     struct rail_attempt attempt;
     for (int i = 0; i < MOST_ATTEMPTS && rail_plan_next(plan, &attempt); i++) {
-        /* Its nodes may all be free, and a wish not yet at its end. Preemption is for the stock plugin to
-         * see. */
+        /* Its nodes may all be free while a wish has not ended yet. The stock plugin handles preemption. */
         if (now && attempt.earliest > time(NULL) && !test->preemptable) continue;
         int rc = offer(test, &attempt, &before);
         if (rc == SLURM_SUCCESS) {
@@ -241,7 +242,7 @@ static int first_taken(const struct test* test, rail_plan* plan) {
     return SLURM_ERROR;
 }
 
-/* WILL_RUN: the set on which the stock plugin sees the earliest start. */
+/* WILL_RUN: the set for which the stock plugin returns the earliest start. */
 static int earliest_start(const struct test* test, rail_plan* plan) {
     const struct before before = remember(test->job);
     struct before best = before;
@@ -251,7 +252,7 @@ static int earliest_start(const struct test* test, rail_plan* plan) {
     for (int i = 0; i < MOST_ATTEMPTS && rail_plan_next(plan, &attempt); i++) {
         if (best_nodes && best.start_time <= MAX(attempt.earliest, (int64_t)time(NULL))) break;
         if (offer(test, &attempt, &before) != SLURM_SUCCESS) continue;
-        /* The stock plugin knows neither wishes nor the nodes kept for restarts. */
+        /* The stock plugin does not know about wishes and the nodes kept for restarts. */
         test->job->start_time = MAX(test->job->start_time, (time_t)attempt.earliest);
         if (best_nodes && test->job->start_time >= best.start_time) continue;
         if (!best_nodes) best_nodes = bit_alloc(bit_size(test->nodes));
@@ -272,7 +273,7 @@ static int earliest_start(const struct test* test, rail_plan* plan) {
     return SLURM_SUCCESS;
 }
 
-/* The job must be placed as it asks, whatever that costs it. */
+/* The job must be placed as requested, however long it waits. */
 static int test_hard(const struct test* test, rail_plan* plan) {
     const uint16_t base = test->mode & SELECT_MODE_BASE;
     if (base == SELECT_MODE_TEST_ONLY && !question_is_submission(test->job)) return call_stock(test);
@@ -281,15 +282,15 @@ static int test_hard(const struct test* test, rail_plan* plan) {
     if (rc != SLURM_SUCCESS) {
         debug("%s: %pJ: %s", plugin_type, test->job, rail_plan_unfit(plan));
         bit_copybits(test->nodes, candidates);
-        /* A submission is refused only for what is known never to fit. */
+        /* A submission is only rejected if it is known never to fit. */
         if (base == SELECT_MODE_TEST_ONLY && rail_plan_undecided(plan)) rc = call_stock(test);
     }
     FREE_NULL_BITMAP(candidates);
     return rc;
 }
 
-/* The best place that is free now (a small job that may share nodes has up to three), or what the stock
- * plugin makes of all candidates. */
+/* The best place that is free now (a small job that may share nodes has up to three), or the stock
+ * plugin's choice among all candidates. */
 static int test_soft(const struct test* test, rail_plan* plan) {
     const struct before before = remember(test->job);
     struct rail_attempt attempt;
@@ -312,8 +313,8 @@ static int test_soft(const struct test* test, rail_plan* plan) {
     return rc == SLURM_SUCCESS ? rc : call_stock(test);
 }
 
-/* Where Slurm lets a gang preempt others and it does not fit beside them: in the place of those that lose the
- * least work. */
+/* If Slurm lets a gang preempt others and it does not fit next to them: replaces those that lose the least
+ * work. */
 static int test_taking_over(const struct test* test, struct rail_question question) {
     const uint16_t base = test->mode & SELECT_MODE_BASE;
     if (base == SELECT_MODE_TEST_ONLY || !test->preemptable || !test->preempted) return SLURM_ERROR;
@@ -334,7 +335,7 @@ static int test_taking_over(const struct test* test, struct rail_question questi
     struct test narrowed = *test;
     narrowed.preemptable = chosen.jobs;
     int rc = offer(&narrowed, &chosen.takeover->attempt, &before);
-    /* Slurm starts it at once in its simulation where all that may go have gone. */
+    /* In its simulation, Slurm starts it at once if all jobs that may be preempted have ended. */
     if (rc == SLURM_SUCCESS && base == SELECT_MODE_WILL_RUN && test->job->start_time > time(NULL))
         rc = SLURM_ERROR;
     if (rc != SLURM_SUCCESS) {

@@ -1,9 +1,9 @@
-/* What select_rail.so leaves to Slurm's select_cons_tres.so. */
+/* The functions that select_rail.so forwards to Slurm's select_cons_tres.so. */
 #include "slurm_inside.h"
 
 #include "slurm_stock.h"
 
-/* All of node_select_syms in Slurm 22.05's select.c but select_p_job_test, select_p_job_fini,
+/* All of node_select_syms in Slurm 22.05's select.c except select_p_job_test, select_p_job_fini,
  * select_p_node_init and select_p_reconfigure, which slurm_select_rail.c defines. */
 #define FORWARDED(X)                                                                                         \
     X(select_p_state_save)                                                                                   \

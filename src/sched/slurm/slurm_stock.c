@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-extern const char plugin_type[]; /* whose messages these are */
+extern const char plugin_type[]; /* used in log messages */
 
 static void* stock;
 static char stock_file[NAME_MAX];
@@ -22,7 +22,7 @@ static bool same_file(const char* a, const char* b) {
            first.st_ino == second.st_ino;
 }
 
-/* The path of the first such file in PluginDir that is not this very one. */
+/* The path of the first such file in PluginDir other than this one. */
 static bool find_stock(const char* file, char path[PATH_MAX]) {
     Dl_info self;
     if (!dladdr(&stock, &self)) self.dli_fname = "";

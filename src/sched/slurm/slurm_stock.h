@@ -1,14 +1,14 @@
-/* Slurm's own plugin behind ours: found, loaded, and every function that ours does not define itself jumps
- * straight into it. A plugin lists such functions in an X-macro and writes
+/* Slurm's own plugin behind ours: it is found and loaded, and every function that ours does not define
+ * itself jumps directly into it. A plugin lists such functions in an X-macro and writes
  *
  *     #define FORWARDED(X) X(select_p_job_init) X(select_p_job_begin) …
  *     FORWARDED(STOCK_POINTER)
  *     FORWARDED(STOCK_FORWARDER)
  *     static const struct stock_forward forwards[] = {FORWARDED(STOCK_ENTRY)};
  *
- * A forwarder is one jump through a pointer that stock_open() fills: arguments and result pass untouched, so
- * that nothing here depends on the functions' types. The pointers are hidden, which makes the plain
- * pc-relative load legal in a shared object. */
+ * A forwarder is one jump through a pointer that stock_open() fills: arguments and result are unchanged,
+ * so this does not depend on the functions' types. The pointers have hidden visibility, which permits the
+ * plain pc-relative load in a shared object. */
 #ifndef RAILYARD_SCHED_SLURM_STOCK_H
 #define RAILYARD_SCHED_SLURM_STOCK_H
 
@@ -36,16 +36,16 @@ struct stock_forward {
     __asm__(".text\n.balign 16\n.globl " #name "\n.type " #name ", %function\n" #name                        \
             ":\n" STOCK_JUMP(name) ".size " #name ", . - " #name "\n");
 
-/* Loads the first `file` (as "select_cons_tres.so") in the directories of slurm.conf's PluginDir, passing
- * over the file this code is in, and fills the pointers. SLURM_SUCCESS, or SLURM_ERROR with the reason
- * logged. */
+/* Loads the first `file` (such as "select_cons_tres.so") in the directories of slurm.conf's PluginDir,
+ * skipping the file that contains this code, and fills the pointers. SLURM_SUCCESS, or SLURM_ERROR with
+ * the reason logged. */
 int stock_open(const char* file, const struct stock_forward* forwards, size_t count);
 void stock_unload(void);
 
-/* A function or datum of the loaded plugin; NULL (logged) when it has none of that name. */
+/* A function or data symbol of the loaded plugin; NULL (logged) if it does not exist. */
 void* stock_symbol(const char* name);
 
-/* Defined beside a plugin's list: opens the stock plugin it stands before. */
+/* Defined next to a plugin's list: opens the stock plugin behind it. */
 int stock_load(void);
 
 #endif

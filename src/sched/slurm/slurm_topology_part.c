@@ -1,5 +1,5 @@
-/* Topologies that topology.yaml names, each over some of the nodes: Slurm 25.05 and later. The stock plugin
- * of a topology refuses nodes outside it, so that to offer it some would cost an attempt each time. */
+/* The topologies in topology.yaml, each for some of the nodes: Slurm 25.05 and later. The stock plugin of
+ * a topology rejects nodes outside it, so offering such nodes would waste an attempt each time. */
 #include "slurm_topology_rail.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
     extern __attribute__((visibility("hidden"))) void* stock_##name;
 TOPOLOGY_OURS_SINCE_2505(TOPOLOGY_STOCK)
 
-/* The nodes of each topology that was asked about since the last change. */
+/* The nodes of each topology that was used since the last change. */
 struct part {
     const topology_ctx_t* topology;
     bitstr_t* nodes;
@@ -39,7 +39,8 @@ static void add_nodes(bitstr_t* to, char* names) {
     FREE_NULL_BITMAP(more);
 }
 
-/* What the file configures for it, from bit_alloc; NULL: all nodes. Slurm keeps it as nodes come and go. */
+/* The nodes configured for it in the file, from bit_alloc; NULL: all. Slurm updates it with the node
+ * table. */
 static bitstr_t* configured(const topology_ctx_t* topology) {
     const bool tree = !xstrcmp(topology->plugin, "topology/tree");
     if (!topology->config || (!tree && xstrcmp(topology->plugin, "topology/block"))) return NULL;

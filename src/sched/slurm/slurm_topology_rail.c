@@ -1,28 +1,28 @@
-/* topology_rail.so: topology_rail(8), for Slurm 24.11 and later. Stands between Slurm's node selection and
- * its own topology plugin: narrows the candidate nodes of a job to those Railyard chose, and lets the stock
- * plugin take nodes, cores and GRES of them.
+/* topology_rail.so: topology_rail(8), for Slurm 24.11 and later. Sits between Slurm's node selection and
+ * its own topology plugin: narrows the candidate nodes of a job to those chosen by Railyard, and lets the
+ * stock plugin select nodes, cores and GRES from them.
  *
- * A job with a span or with segments is never placed otherwise, until a wish ends, and no job takes the nodes
- * that are kept for restarts; any other job of more than one node ([placement] pack = "all": any job) gets
- * the best place that is free, and stock behaviour whenever ours is refused. With any doubt there is no
- * opinion: the stock plugin sees what cons_tres gave us.
+ * A job with a span or segments is never placed in any other way, until a wish ends, and no job takes the
+ * nodes kept for restarts. Any other job of more than one node ([placement] pack = "all": any job) gets
+ * the best place that is free, or stock behaviour if that is rejected. In case of doubt there is no
+ * opinion: the stock plugin gets what cons_tres passed to us.
  *
- * cons_tres calls topology_p_eval_nodes for every question it is asked: could this job ever run (TEST_ONLY,
- * with all nodes that are configured, whatever their state), does it run now (RUN_NOW), when will it run
- * (WILL_RUN: backfill, first with the nodes free now, then after each simulated end of jobs). The candidates
- * always are nodes with room for the job in that question, so that there is nothing to guess about times
- * here. Which question it is we are not told; only backfill leaves a mark in the job (BACKFILL_TEST).
+ * cons_tres calls topology_p_eval_nodes for every question: could this job ever run (TEST_ONLY, with all
+ * configured nodes, whatever their state), can it run now (RUN_NOW), when will it run (WILL_RUN: backfill,
+ * first with the nodes free now, then after each simulated end of jobs). The candidates are always nodes
+ * with room for the job in that question, so no times need to be estimated here. The question itself is
+ * not passed on; only backfill marks the job (BACKFILL_TEST).
  *
- * So how is "not now" said, without saying "never"? As the stock tree plugin says that a job waits for fewer
- * switches: success with best_switch unset in the job. cons_tres takes that for a yes in TEST_ONLY, and for a
- * refusal otherwise, upon which the job stays pending for Resources.
+ * "Not now", as opposed to "never", is returned in the way in which the stock tree plugin lets a job wait
+ * for fewer switches: success with best_switch unset in the job. cons_tres treats that as success in
+ * TEST_ONLY, and as a rejection otherwise; the job then stays pending for Resources.
  *
- * Clients and slurmd load this plugin too, for routing and `scontrol show topology`: there it only forwards,
- * says nothing and starts nothing.
+ * Clients and slurmd also load this plugin, for routing and `scontrol show topology`: there it only
+ * forwards calls, logs nothing and starts nothing.
  *
  * Compiled once for each release, together with that release's own file (slurm_topology_rail.h), and, with
- * RAIL_SHADOW=tree, block or flat, once more to stand in for Slurm's plugin under its own name: the only ones
- * that topology.yaml can name. Slurm then loads this file once for each topology of that kind. */
+ * RAIL_SHADOW=tree, block or flat, once more to replace Slurm's plugin under its own name: topology.yaml
+ * can only name those. Slurm then loads this file once for each topology of that kind. */
 
 #include "slurm_topology_rail.h"
 
@@ -52,7 +52,7 @@ uint32_t plugin_id;
 bool supports_exclusive_topo;
 #endif
 
-enum { MOST_ATTEMPTS = 8 }; /* calls of the stock plugin for one question, each as dear as stock's own one */
+enum { MOST_ATTEMPTS = 8 }; /* calls of the stock plugin for one question, each as expensive as its own */
 
 typedef int (*plain_f)(void);
 typedef int (*eval_f)(topology_eval_t*);
@@ -60,7 +60,7 @@ typedef void (*free_f)(void*);
 
 static eval_f stock_eval;
 static plain_f stock_fini;
-static unsigned loaded;       /* how often: Slurm calls init() for each topology of topology.yaml */
+static unsigned loaded;       /* how often: Slurm calls init() for each topology in topology.yaml */
 static rail_advisor* advisor; /* only in slurmctld */
 
 #ifdef RAIL_SHADOW
@@ -68,8 +68,8 @@ static const char* stock_file(void) {
     return "topology_" TEXT(RAIL_SHADOW) ".so";
 }
 #else
-/* Slurm's own plugin that can read topology.conf: block where it names blocks, tree where it names switches,
- * the flat one where it names neither or is not there. */
+/* Slurm's own plugin that can read topology.conf: block if it defines blocks, tree if it defines switches,
+ * the flat one if it defines neither or does not exist. */
 static const char* stock_file(void) {
     const char* file = topology_flat;
     char* path = get_extra_conf_path("topology.conf");
@@ -95,7 +95,7 @@ int stock_load(void) {
 
 extern int init(void) {
     if (loaded++) return SLURM_SUCCESS;
-#ifndef RAIL_SHADOW /* of which slurmctld loads all, used or not */
+#ifndef RAIL_SHADOW /* slurmctld loads all of them, used or not */
     if (running_in_slurmctld()) info("%s: " EMERGENCY, plugin_type);
 #endif
     if (stock_load() != SLURM_SUCCESS) return SLURM_ERROR;
@@ -113,7 +113,7 @@ extern int init(void) {
     return stock_init();
 }
 
-/* Slurm 26.05 looks at no result any more, and its own plugins have none. */
+/* Slurm 26.05 ignores the result, and its own plugins return none. */
 extern int fini(void) {
     if (!loaded || --loaded) return SLURM_SUCCESS;
     if (advisor) rail_advisor_close(advisor);
@@ -160,7 +160,7 @@ bool topology_rail_ranks(bitstr_t* nodes, uint32_t** ranks, uint32_t* count) {
     return true;
 }
 
-/* How many nodes the job's CPUs fill at least, when tasks were asked for rather than nodes. */
+/* The fewest nodes that the job's CPUs fill, if tasks were requested rather than nodes. */
 static uint32_t nodes_filled(const topology_eval_t* eval, bitstr_t* candidates) {
     const uint32_t cpus = eval->job_ptr->details->min_cpus;
     uint32_t most = 0;
@@ -170,7 +170,7 @@ static uint32_t nodes_filled(const topology_eval_t* eval, bitstr_t* candidates) 
     return most ? (cpus + most - 1) / most : 1;
 }
 
-/* The nodes the job is to have, as the stock plugins understand the request. */
+/* The number of nodes for the job, in the stock plugins' interpretation of the request. */
 static void count_nodes(const topology_eval_t* eval, bitstr_t* candidates, struct rail_question* question) {
     const job_details_t* details = eval->job_ptr->details;
     uint32_t most = eval->max_nodes;
@@ -181,8 +181,8 @@ static void count_nodes(const topology_eval_t* eval, bitstr_t* candidates, struc
     question->wanted = MAX(MIN(eval->req_nodes, most), question->least);
 }
 
-/* Slurm's node Weight, with what cons_tres adds for nodes that are completing or powered down: the largest
- * that is needed for `nodes` nodes when the lightest are taken first. */
+/* Slurm's node Weight, including what cons_tres adds for nodes that are completing or powered down: the
+ * largest one needed for `nodes` nodes if the lightest are taken first. */
 static uint64_t heaviest_needed(bitstr_t* candidates, uint32_t nodes) {
     enum { MOST_WEIGHTS = 32 };
     struct {
@@ -195,7 +195,7 @@ static uint64_t heaviest_needed(bitstr_t* candidates, uint32_t nodes) {
         int at = 0;
         while (at < distinct && seen[at].weight != node->sched_weight)
             at++;
-        if (at == MOST_WEIGHTS) return UINT64_MAX; /* too many to tell cheaply: weights are not looked at */
+        if (at == MOST_WEIGHTS) return UINT64_MAX; /* too many to evaluate cheaply: weights are ignored */
         if (at == distinct) {
             seen[distinct].weight = node->sched_weight;
             seen[distinct++].count = 0;
@@ -203,7 +203,7 @@ static uint64_t heaviest_needed(bitstr_t* candidates, uint32_t nodes) {
         seen[at].count++;
     }
     uint64_t heaviest = 0;
-    for (uint32_t held = 0; held < nodes;) { /* few: the lightest one not yet counted, again and again */
+    for (uint32_t held = 0; held < nodes;) { /* few: repeatedly the lightest one not yet counted */
         int lightest = -1;
         for (int i = 0; i < distinct; i++)
             if (seen[i].count && (lightest < 0 || seen[i].weight < seen[lightest].weight)) lightest = i;
@@ -251,8 +251,8 @@ static rail_plan* make_plan(const topology_eval_t* eval, bitstr_t* candidates,
     return plan;
 }
 
-/* What the stock plugin noted in the job when it was last asked: Slurm frees it before each question of its
- * own, and the stock plugin expects none. */
+/* Frees what the stock plugin stored in the job at the last call: Slurm does so before each of its own
+ * calls, and the stock plugin expects nothing there. */
 static void forget_noted(job_record_t* job) {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
     topology_g_jobinfo_free(job->topo_jobinfo);
@@ -267,10 +267,10 @@ static int ask_stock(topology_eval_t* eval) {
     return stock_eval(eval);
 }
 
-/* The stock plugin on one set of nodes. It gets the cores of these nodes alone, as copies: that leaves
- * cons_tres's own untouched by a refusal, and it copies all that it is given. On failure `eval` is as before,
- * but for what the stock plugin writes into avail_res_array when it fails, as it does between its own
- * attempts. */
+/* Calls the stock plugin with one set of nodes. It gets copies of the cores of these nodes only: this
+ * keeps cons_tres's own unchanged if it rejects them, and it copies everything it gets. On failure `eval`
+ * is unchanged, except for what the stock plugin writes into avail_res_array when it fails, as it does
+ * between its own attempts. */
 static int offer(topology_eval_t* eval, const struct rail_attempt* attempt) {
     const topology_eval_t before = *eval;
     bitstr_t* candidates = bit_copy(eval->node_map);
@@ -302,7 +302,7 @@ static int offer(topology_eval_t* eval, const struct rail_attempt* attempt) {
     return rc;
 }
 
-/* The first set that the stock plugin takes. `later`: there are some for when a wish has ended. */
+/* The first set that the stock plugin accepts. `later`: there are others for when a wish has ended. */
 static int first_taken(topology_eval_t* eval, rail_plan* plan, bool* later) {
     struct rail_attempt attempt;
     for (int i = 0; i < MOST_ATTEMPTS && rail_plan_next(plan, &attempt); i++) {
@@ -316,7 +316,7 @@ static int first_taken(topology_eval_t* eval, rail_plan* plan, bool* later) {
     return SLURM_ERROR;
 }
 
-/* "Not now", in the words the head of this file explains. */
+/* "Not now", as explained at the top of this file. */
 static int wait_for_nodes(topology_eval_t* eval, const struct rail_question* question, bool later) {
     job_record_t* job = eval->job_ptr;
     if ((job->bit_flags & BACKFILL_TEST) || (question_is_submission(job) && !later)) return SLURM_ERROR;
@@ -333,7 +333,7 @@ static int wait_for_nodes(topology_eval_t* eval, const struct rail_question* que
     return SLURM_SUCCESS;
 }
 
-/* The candidates that our advice is about, a copy; NULL: all. */
+/* The candidates that our advice applies to, a copy; NULL: all. */
 static bitstr_t* part_of(const topology_eval_t* eval) {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
     if (eval->tctx && eval->tctx->config) {
@@ -359,9 +359,9 @@ static int choose(topology_eval_t* eval) {
     bool later = false;
     int rc = first_taken(eval, plan, &later);
     if (rc != SLURM_SUCCESS && hard) {
-        /* Hosts elsewhere that are busy now may be the ones that stay free then. */
+        /* Other hosts that are busy now may be the ones that stay free later. */
         later |= question.spare_floor > question_spare_floor(advisor, job, eval->node_map, true);
-        /* A submission is refused only for what is known never to fit. */
+        /* A submission is only rejected if it is known never to fit. */
         later |= rail_plan_undecided(plan);
         debug("%s: %pJ: %s", plugin_type, job, rail_plan_unfit(plan));
         rc = wait_for_nodes(eval, &question, later);
@@ -374,10 +374,10 @@ static int choose(topology_eval_t* eval) {
 
 extern int topology_p_eval_nodes(topology_eval_t* eval) {
     job_record_t* job = eval->job_ptr;
-    /* Of a job that is laid out otherwise nothing is read or written, not even what ask_stock() frees. */
+    /* If a job has another layout, nothing in it is read or written, not even what ask_stock() frees. */
     if (!advisor || !layout_of_job(job)) return stock_eval(eval);
-    if (!job->req_switch) job->best_switch = true; /* whatever was said of it before */
-    /* A reservation asks in the name of a job without a number. */
+    if (!job->req_switch) job->best_switch = true; /* whatever was set before */
+    /* A reservation asks on behalf of a job without a number. */
     if (!job->details || !job->job_id || eval->min_nodes == 0) return stock_eval(eval);
     return choose(eval);
 }

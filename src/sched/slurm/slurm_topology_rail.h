@@ -1,16 +1,16 @@
-/* What topology_rail.so is in every Slurm release, and how a release's own file, slurm_topology_rail_NNNN.c,
- * joins it. That file has
+/* The parts of topology_rail.so that are the same for every Slurm release, and the interface to a
+ * release's own file, slurm_topology_rail_NNNN.c. That file has
  *
- *     const char topology_flat[]                  the stock plugin where topology.conf names nothing
+ *     const char topology_flat[]                  the stock plugin if topology.conf names nothing
  *     #define FORWARDED(X) X(int, topology_p_get, (topology_data_t, void*, void*)) …
- *                                                 what is the stock plugin's alone: result, name, parameters
- *     #define OURS(X) …                           the same of what it defines itself, beside
+ *                                                 forwarded functions: result, name, parameters
+ *     #define OURS(X) …                           the same for those that it defines itself, besides
  *                                                 topology_p_eval_nodes, and calls as STOCK(name)(…)
  *     TOPOLOGY_RELEASE
  *
- * The types are held to those by which the very release calls: slurm_topology_ops.h is made of its topology.c
- * (build-aux/slurm-topology-ops). A function that the release wants and that is in neither list is an error
- * of the compiler, and so is a type that is another. */
+ * The types are checked against those with which the release calls: slurm_topology_ops.h is generated from
+ * its topology.c (build-aux/slurm-topology-ops). A function required by the release that is in neither
+ * list is a compile error, and so is a different type. */
 #ifndef RAILYARD_SCHED_SLURM_TOPOLOGY_RAIL_H
 #define RAILYARD_SCHED_SLURM_TOPOLOGY_RAIL_H
 
@@ -18,48 +18,48 @@
 
 #include "src/interfaces/topology.h"
 
-#include "slurm_topology_ops.h" /* in the build directory, of this release */
+#include "slurm_topology_ops.h" /* generated for this release in the build directory */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "slurm_stock.h"
 
-/* Of the release's file. */
+/* From the release's file. */
 extern const char topology_flat[];
 extern const struct stock_forward topology_forwards[];
 extern const size_t topology_forward_count;
 
-/* What Slurm looks up beside functions. The latter two are the stock plugin's, once it is loaded: the number
- * is its name for the data it packs. */
+/* What Slurm looks up besides functions. The latter two are taken from the stock plugin after it is
+ * loaded: the number identifies the data that it packs. */
 extern const char plugin_type[];
 extern uint32_t plugin_id;
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
 extern bool supports_exclusive_topo;
 #endif
 
-/* The choice of nodes; the same function in every release. */
+/* Selects the nodes; the same function in every release. */
 extern int topology_p_eval_nodes(topology_eval_t* eval);
 
-/* To be called by topology_p_build_config, before the stock plugin's: at slurmctld's start and at each
- * reconfiguration, after the node table was built; in slurmd too. */
+/* To be called by topology_p_build_config, before the stock plugin's function: at the start of slurmctld
+ * and at each reconfiguration, after the node table was built; also in slurmd. */
 void topology_rail_configured(void);
 
-/* Whether jobs of one node must be asked about as well: some nodes are to stay free for restarts, or small
+/* Whether jobs of one node must be asked about as well: some nodes must stay free for restarts, or small
  * jobs are packed. */
 bool topology_rail_sees_all(void);
 
-/* The ranks of nodes, as topology_p_get_rank of 26.05 and later gives them: from xmalloc, in the order of the
- * nodes' numbers, the number of the unit above 16 bits of the place in it. False: no opinion. */
+/* The ranks of nodes as in topology_p_get_rank of 26.05 and later: from xmalloc, in the order of node
+ * numbers, the number of the unit << 16, plus the place in it. False: no opinion. */
 bool topology_rail_ranks(bitstr_t* nodes, uint32_t** ranks, uint32_t* count);
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
-/* Takes out of `candidates` what is not in the topology that topology.yaml names, by what it configures now.
- * Without topology.yaml, and for a topology without switches and blocks, all stay. Cheap: what the file says
- * is looked up once after each change. */
+/* Removes from `candidates` the nodes outside the topology that topology.yaml defines, as now configured.
+ * Without topology.yaml, and for a topology without switches and blocks, all are kept. Cheap: the
+ * configuration is looked up once after each change. */
 void topology_part_keep(const topology_ctx_t* topology, bitstr_t* candidates);
 
-/* Of slurm_topology_part.c. */
+/* From slurm_topology_part.c. */
 #define TOPOLOGY_OURS_SINCE_2505(X)                                                                          \
     X(int, topology_p_build_config, (topology_ctx_t*))                                                       \
     X(int, topology_p_destroy_config, (topology_ctx_t*))                                                     \
@@ -97,7 +97,7 @@ void topology_part_keep(const topology_ctx_t* topology, bitstr_t* candidates);
     _Static_assert(                                                                                          \
         __builtin_types_compatible_p(__typeof__(&name), __typeof__(((slurm_topo_ops_t*)0)->member)),         \
         #name " has another type in this Slurm release: see slurm_topo_ops in its topology.c");
-/* A text is an array, of which Slurm takes the address. */
+/* A string is an array whose address Slurm takes. */
 #define TOPOLOGY_CHECK_DATA(member, name)                                                                    \
     _Static_assert(                                                                                          \
         __builtin_types_compatible_p(__typeof__(&name), __typeof__(((slurm_topo_ops_t*)0)->member)) ||       \

@@ -1,4 +1,4 @@
-/* topology_rail.so for Slurm 24.11: what this release has of its own (slurm_topology_rail.h). */
+/* topology_rail.so for Slurm 24.11: the parts specific to this release (slurm_topology_rail.h). */
 #include "slurm_topology_rail.h"
 
 const char topology_flat[] = "topology_default.so";

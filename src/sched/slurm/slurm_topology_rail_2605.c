@@ -1,4 +1,4 @@
-/* topology_rail.so for Slurm 26.05: what this release has of its own (slurm_topology_rail.h). */
+/* topology_rail.so for Slurm 26.05: the parts specific to this release (slurm_topology_rail.h). */
 #include "slurm_topology_rail.h"
 
 const char topology_flat[] = "topology_flat.so";
@@ -15,7 +15,7 @@ const char topology_flat[] = "topology_flat.so";
 
 TOPOLOGY_RELEASE
 
-/* Otherwise cons_tres gives jobs of one node the first that has room, without asking. */
+/* Otherwise cons_tres gives jobs of one node the first node that has room, without asking. */
 extern bool topology_p_allow_one_node(void* context) {
     return !topology_rail_sees_all() && STOCK(topology_p_allow_one_node)(context);
 }

@@ -1,4 +1,4 @@
-/* The file of the Slurm release whose headers these are: one for each (slurm_topology_rail.h). */
+/* Includes the file of the Slurm release whose headers are used: one for each (slurm_topology_rail.h). */
 #include "slurm_topology_rail.h"
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 11, 0)

@@ -14,8 +14,8 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// Slurm's own words among the flags. --consolidate-segments is what is done in any case. False: there is no
-// --segment, or it says the same as ours.
+// Slurm's own options of the same meaning. --consolidate-segments is always the behaviour. False: there is no
+// --segment, or it matches our flag.
 Expected<bool> take_own_words(const Submission& submission, Hints& hints) {
     if (submission.exclusive_topo_of_nothing)
         return Error{Code::usage,

@@ -18,8 +18,7 @@ struct rail_gate {
           files({.manager = "Slurm",
                  .log =
                      [to](sched::PlacementFiles::Level level, const std::string& text) {
-                         // The plugin that chooses nodes says what is read; here only what goes wrong
-                         // matters.
+                         // The node-selecting plugin logs what is read; here only errors matter.
                          if (level == sched::PlacementFiles::Level::error) to(RAIL_LOG_ERROR, text.c_str());
                      },
                  .fabric =
@@ -46,12 +45,12 @@ struct rail_gate {
     }
 
     const rail_log log;
-    std::mutex mutex; // guards what follows
+    std::mutex mutex; // guards the following members
     std::optional<sched::Capacity> capacity;
     base::SpareFloor configured;
     std::optional<base::SpareFloor> learned;
 
-    // What was learned counts for the risk it was worked out for. With `mutex` held.
+    // A learned value is only valid for the risk that it was computed for. With `mutex` held.
     std::uint32_t wanted_floor() const {
         return learned && learned->risk == configured.risk ? learned->hosts : configured.hosts;
     }
@@ -134,7 +133,7 @@ void rail_gate_change(rail_gate* gate, const rail_change* change, rail_verdict* 
                 verdict->admin_comment = c_copy(sched::merge_comment(change->after, *hints));
             }
         }
-        if (!hints) return; // what stands there already is not judged
+        if (!hints) return; // what is already there is not checked
         const auto fits = sched::judge_nodes(*hints, change->nodes, change->most, gate->current());
         if (!fits) refuse(*verdict, fits.error());
     } catch (...) {

@@ -54,7 +54,7 @@ Expected<std::vector<Named>> read_jobs(const std::string& path, const topo::Fabr
 struct Outcome {
     const Scene& scene;
     const std::vector<Named>& jobs;
-    const std::vector<std::size_t>& planned; // indices into jobs of those in the plan
+    const std::vector<std::size_t>& planned; // indices in `jobs` of those in the plan
     const plan::BatchPlan& plan;
     std::uint64_t seed;
 
@@ -64,13 +64,13 @@ struct Outcome {
             if (plan.placements[i] && plan.alone[i]) sum += plan.span_of(*plan.alone[i]);
         return sum;
     }
-    // Where a job stands in the plan; nothing when it would be refused at submit.
+    // The position of a job in the plan; nothing if it would be rejected at submission.
     std::optional<std::size_t> place_of(std::size_t job) const {
         const auto found = std::find(planned.begin(), planned.end(), job);
         if (found == planned.end()) return {};
         return static_cast<std::size_t>(found - planned.begin());
     }
-    // Nodes asked for by jobs that got none, those among them that would be refused at submit.
+    // Nodes requested by jobs without a placement, including those that would be rejected at submission.
     std::uint64_t unplaced() const {
         auto sum = plan.cost.unplaced;
         for (const auto& job : jobs)

@@ -1,4 +1,4 @@
-// railplan bench: how long a decision takes on a fabric of the user's, in states made at random.
+// railplan bench: how long a decision takes on a given fabric, in random states.
 #include "base/table.hpp"
 #include "sched/place.hpp"
 #include "sched/tool/command.hpp"
@@ -36,7 +36,8 @@ struct Row {
     }
 };
 
-// Each host busy with the same chance, a job of 1 to all free hosts, small ones as likely as large ones.
+// Each host is busy with the same probability; a job has 1 to all free hosts, small ones as likely as large
+// ones.
 Row measure(const Placer& placer, std::size_t hosts, int busy, std::size_t rounds, std::mt19937_64& random) {
     using Clock = std::chrono::steady_clock;
     Row row;

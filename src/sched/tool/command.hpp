@@ -1,4 +1,4 @@
-// The commands of railplan(1): each adds itself to the command line and is run when it was named.
+// The commands of railplan(1): each adds itself to the command line, and runs if it was selected.
 #pragma once
 
 #include "base/cli.hpp"
@@ -10,7 +10,7 @@
 namespace sched::tool {
 
 struct Command {
-    base::Words* words = nullptr;                // owned by the parent
+    base::Words* words = nullptr;             // owned by the parent
     std::function<base::Expected<int>()> run; // returns the exit status
 };
 

@@ -1,4 +1,4 @@
-// railplan compare: what place() would choose beside a recorded choice.
+// railplan compare: place()'s choice next to a recorded one.
 #include "base/hostlist.hpp"
 #include "base/table.hpp"
 #include "sched/ask/segments.hpp"
@@ -30,7 +30,7 @@ struct CompareOptions {
     bool json = false;
 };
 
-// In what the recorded hosts do not meet the request; empty when they meet it.
+// How the recorded hosts violate the request; empty if they do not.
 std::vector<std::string> breaches(const topo::Fabric& fabric, const PlacementIndex& index,
                                   const Request& request, const Scored& recorded) {
     std::vector<std::string> out;
@@ -64,7 +64,7 @@ std::vector<std::string> breaches(const topo::Fabric& fabric, const PlacementInd
     return out;
 }
 
-// The recorded hosts as they were before the job had them.
+// Restores the recorded hosts to their state before the job had them.
 void set_free(Snapshot& snapshot, const std::vector<std::uint32_t>& hosts, const Request& request) {
     std::size_t changed = 0;
     for (const auto h : hosts) {
@@ -81,7 +81,7 @@ void set_free(Snapshot& snapshot, const std::vector<std::uint32_t>& hosts, const
 struct Verdict {
     const topo::Fabric& fabric;
     Scored recorded;
-    std::optional<Scored> ours; // nullopt: place() refuses
+    std::optional<Scored> ours; // nullopt: place() rejects the request
     std::string refusal;
     std::vector<std::string> breaches;
     std::optional<Term> decided;

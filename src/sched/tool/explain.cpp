@@ -17,7 +17,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// The sentence, then the tables.
+// First the sentence, then the tables.
 Expected<void> print_explanation(const boost::json::object& explanation, bool json) {
     const boost::json::value value(explanation);
     if (json) {

@@ -1,4 +1,4 @@
-// Files of jobs: a line a job, its name first.
+// Job files: one line per job, which begins with its name.
 #pragma once
 
 #include "base/expected.hpp"
@@ -10,13 +10,13 @@ namespace sched::tool {
 
 struct JobLine {
     std::string name;
-    std::string rest;  // of the line, behind the name
+    std::string rest;  // of the line, after the name
     std::string where; // "jobs.txt:3", for messages
 };
 
-// "-" is standard input; empty lines and those that start with '#' are left out. Errors: the file's;
-// Code::usage for a line without a name or a name given twice; Code::input for a file without a job, where
-// `form` says what its lines are.
+// "-" is standard input; empty lines and lines that start with '#' are skipped. Errors: those of reading the
+// file; Code::usage for a line without a name or a duplicate name; Code::input for a file without jobs, where
+// `form` describes the lines.
 base::Expected<std::vector<JobLine>> read_job_lines(const std::string& path, const std::string& form);
 
 } // namespace sched::tool

@@ -24,7 +24,7 @@ constexpr base::Duration switch_wait = std::chrono::seconds(300); // slurm.conf(
 
 enum class Takes : std::uint8_t { nothing, perhaps, value };
 
-// The options of ours, in the order of --help.
+// Railyard's options, in the order of --help.
 struct Option {
     std::string_view key, names;
     Takes takes;
@@ -123,7 +123,7 @@ const std::string* JobOptions::find(std::string_view key) const {
 struct JobOptions::Reading {
     const JobOptions& given;
     const topo::Fabric& fabric;
-    std::uint32_t otherwise; // nodes where the options do not determine it
+    std::uint32_t otherwise; // number of nodes if the options do not determine it
     Job job;
     base::Duration waited{};
 
@@ -260,7 +260,7 @@ Expected<Job> JobOptions::resolve(const topo::Fabric& fabric, std::uint32_t othe
         for (const auto& line : sbatch_lines(*text)) {
             auto parsed = parse(line.text, fmt::format("{}:{}", *path, line.number));
             if (!parsed) return std::move(parsed).error();
-            parsed->fill(script); // what stands later counts
+            parsed->fill(script); // later options override earlier ones
             script = *std::move(parsed);
         }
         whole.fill(script);

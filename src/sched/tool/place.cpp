@@ -51,7 +51,7 @@ void print_placement(const topo::Fabric& fabric, const Placement& placement, boo
         fmt::print("why    {}\n", reason);
 }
 
-// A refusal at submit can never become a placement, another may.
+// A rejection at submission can never become a placement, another one can.
 void print_refusal(const std::string& text, bool at_submit, bool json) {
     if (!json) {
         fmt::print("{}: {}\n", at_submit ? "refused at submit" : "does not fit", text);

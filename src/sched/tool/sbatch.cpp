@@ -12,7 +12,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// slurm_opt.c of Slurm 22.05.8 and 24.11.5, what sbatch has of it, less the options of job_options.cpp.
+// The options of sbatch in slurm_opt.c of Slurm 22.05.8 and 24.11.5, except those of job_options.cpp.
 // clang-format off
 constexpr SbatchOption passed_over[] = {
     {"account", 'A', true, false},

@@ -1,4 +1,4 @@
-// What every command of railplan is about: a fabric, what its hosts do, and names for both.
+// The input of every railplan command: a fabric, the state of its hosts, and the names of both files.
 #pragma once
 
 #include "base/cli.hpp"
@@ -25,21 +25,21 @@ struct SceneFiles {
 
     // --fabric and --state, both required.
     void add_to(base::Words& words);
-    // Names hosts of the state that are not in the fabric on standard error. Errors: both standard input
-    // (Code::usage), and those of topo::read_fabric and parse_state.
+    // Prints hosts that are in the state but not in the fabric on standard error. Errors: both are standard
+    // input (Code::usage), and those of topo::read_fabric and parse_state.
     base::Expected<Scene> read() const;
 };
 
-// The indices of a host list's hosts. Errors (Code::usage) name the option and the first host the fabric does
-// not have.
+// The indices of the hosts in a host list. Errors (Code::usage) name the option and the first host that is
+// not in the fabric.
 base::Expected<std::vector<std::uint32_t>> hosts_of(const topo::Fabric& fabric, std::string_view option,
                                                     std::string_view list);
 
-// The same of a file that names them, separated by white space; "-" is standard input.
+// The same for a file with names separated by white space; "-" is standard input.
 base::Expected<std::vector<std::uint32_t>> hosts_in_file(const topo::Fabric& fabric, std::string_view option,
                                                          const std::string& path);
 
-// A list with a '/' in it, or "-", is a file.
+// A list that contains '/', or "-", is a file.
 base::Expected<std::vector<std::uint32_t>> hosts_named(const topo::Fabric& fabric, std::string_view option,
                                                        const std::string& list);
 

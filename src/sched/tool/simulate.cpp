@@ -1,4 +1,4 @@
-// railplan simulate: a queue of gangs lived through, as restartd dispatches it under LSF.
+// railplan simulate: simulates a queue of gangs as dispatched by restartd under LSF.
 #include "base/hostlist.hpp"
 #include "base/table.hpp"
 #include "base/units.hpp"
@@ -31,7 +31,7 @@ struct SimulateOptions {
     bool json = false;
 };
 
-// A gang of the trace, and what became of it. Moments count from the first.
+// A gang of the trace, and its result. Times count from the start of the trace.
 struct Gang {
     std::string name;
     Job job;
@@ -40,13 +40,13 @@ struct Gang {
 
     std::optional<Duration> started;
     Placement placement;
-    bool ahead = false; // of a gang that waited
+    bool ahead = false; // of a waiting gang
     std::string why;    // it never started
 
     Duration runs() const { return limit ? std::min(run, *limit) : run; }
 };
 
-constexpr Duration longest = std::chrono::hours(24 * 3650); // of any of a line's times
+constexpr Duration longest = std::chrono::hours(24 * 3650); // for any time in a line
 
 Expected<Duration> duration_of(std::string_view what, const std::string& word) {
     auto duration = base::parse_duration(word);
@@ -57,7 +57,7 @@ Expected<Duration> duration_of(std::string_view what, const std::string& word) {
     return duration;
 }
 
-// " SUBMIT RUN LIMIT JOB OPTIONS" behind the name.
+// Parses " SUBMIT RUN LIMIT JOB OPTIONS" after the name.
 Expected<Gang> parse_gang(const JobLine& line, const topo::Fabric& fabric) {
     std::string_view rest = line.rest;
     const auto word = [&] {
@@ -106,14 +106,14 @@ Expected<std::vector<Gang>> read_gangs(const std::string& path, const topo::Fabr
     return gangs;
 }
 
-// Moments of the dispatcher: any will do, as only their distances count.
+// The dispatcher's time base: any will do, as only differences matter.
 constexpr Time origin{std::chrono::hours(24 * 365)};
 
 class Life {
 public:
     Life(const Scene& scene, const lsf::Options& options, std::vector<Gang>& gangs)
         : fabric_(scene.fabric), placer_(scene.fabric), options_(options), gangs_(gangs) {
-        options_.steps = ~std::uint64_t{0} / 2; // every gang is judged at every moment
+        options_.steps = ~std::uint64_t{0} / 2; // every gang is judged at every time
         queue_.snapshot = scene.snapshot;
         for (std::size_t g = 0; g < gangs.size(); ++g) {
             gangs[g].why = gangs[g].job.refusal.empty() ? "" : "refused at submit: " + gangs[g].job.refusal;
@@ -145,7 +145,7 @@ public:
     }
 
 private:
-    // When something happens next: a gang comes or ends, or a wish for a span does.
+    // The time of the next event: a gang is submitted or ends, or a wish for a span ends.
     std::optional<Duration> next(std::optional<Duration> now) const {
         std::optional<Duration> first;
         const auto see = [&](Duration at) {
@@ -187,7 +187,7 @@ private:
     const Placer placer_;
     lsf::Options options_;
     std::vector<Gang>& gangs_;
-    std::multimap<Duration, std::size_t> to_come_; // by submission, then in the file's order
+    std::multimap<Duration, std::size_t> to_come_; // by submission, then in file order
     lsf::Queue queue_;
 };
 
