@@ -10,8 +10,8 @@
 namespace topo {
 namespace {
 
-// Chooses among the leaves on which a unit's hosts have a rail. Grouping::place() took the first that it saw,
-// which one host with a cable in another unit may have been.
+// Chooses among the leaves on which a unit's hosts have a rail. Grouping::place() used the first one found,
+// which may be that of one host with a cable in another unit.
 class Majority {
 public:
     Majority(const Fabric& fabric, const Neighbours& neighbours)
@@ -23,15 +23,16 @@ public:
         auto chosen = learnt;
         for (std::size_t r = 0; r < learnt.size(); ++r)
             if (learnt[r] != none) chosen[r] = leaf_of(u, r);
-        // Where halves of a unit contradict each other, no leaf is taken from both halves for two rails.
+        // If halves of a unit contradict each other, the leaves of two rails are not taken from different
+        // halves.
         for (std::size_t r = 0; r < learnt.size(); ++r)
             for (std::size_t q = 0; q < learnt.size() && chosen[r] != learnt[r]; ++q)
                 if (q != r && chosen[q] == chosen[r] && learnt[q] != learnt[r]) chosen[r] = learnt[r];
         return chosen;
     }
 
-    // The leaves of HCAs' ports beside the first linked one, where most of the unit's hosts have one, or half
-    // and the leaf is the unit's own. `leaves`: of the first.
+    // The leaves of HCA ports after the first linked one, if most of the unit's hosts have one, or half and
+    // the leaf is the unit's own. `leaves`: those of the first port.
     std::vector<int> more(int u, const std::vector<int>& leaves) const {
         const Unit& unit = fabric_.units[at(u)];
         std::map<int, std::size_t> hosts;
@@ -89,7 +90,7 @@ private:
         return own > others;
     }
 
-    // How many of the unit's other leaves have a spine in common with this one.
+    // How many of the unit's other leaves share a spine with this one.
     std::size_t leaves_beside(int leaf, const Unit& unit, const std::vector<int>& tied) const {
         std::set<int> above;
         neighbours_.each(leaf, [&](int s) { above.insert(s); });

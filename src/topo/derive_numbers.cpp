@@ -8,7 +8,7 @@
 namespace topo {
 namespace {
 
-constexpr int farthest = 9; // hosts by number
+constexpr int farthest = 9; // in host numbers
 
 std::int64_t offset_of(const NumberedName& name, int port) {
     return static_cast<std::int64_t>(name.number) - port;

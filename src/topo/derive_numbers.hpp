@@ -1,5 +1,5 @@
-// What host numbers say of units, where cables do not: neighbours by number, and ports in the order of
-// numbers. Internal to src/topo.
+// What host numbers show about units if cables do not: neighbours by number, and ports in numerical order.
+// Internal to src/topo.
 #pragma once
 
 #include "topo/derive_parts.hpp"
@@ -12,17 +12,17 @@
 
 namespace topo {
 
-// Which unit a host's neighbours by number are in: hosts are cabled in the order of their numbers nearly
-// everywhere. Works on Host::unit.
+// The unit of a host's neighbours by number: hosts are cabled in numerical order nearly everywhere. Uses
+// Host::unit.
 class Numbering {
 public:
     explicit Numbering(const Fabric& fabric);
 
-    // The units of the nearest hosts of the series on both sides, at most `each` on either; hosts of no unit
-    // are passed over.
+    // The units of the nearest hosts of the series on both sides, at most `each` on either side; hosts
+    // without a unit are skipped.
     Tally around(std::uint32_t h, std::size_t each) const;
 
-    // The unit that the two next hosts on either side are in and none beyond contradicts; none otherwise.
+    // The unit of the two next hosts on either side, if those beyond do not contradict; none otherwise.
     int between(std::uint32_t h) const;
 
 private:
@@ -32,17 +32,17 @@ private:
     std::vector<std::optional<NumberedName>> names_;
 };
 
-// Where hosts are plugged into a leaf in the order of their numbers: the number less the port is the same for
-// nearly all of them. Tells which cables are out of order, and where a host's place is free.
+// Leaves into which hosts are plugged in numerical order: number minus port is the same for nearly all of
+// them. Shows which cables are out of order, and where a host's place is free.
 class PortOrder {
 public:
     explicit PortOrder(const Fabric& fabric);
 
-    // The leaves on which the host's cables are in order, one for each cable.
+    // The leaves where the host's cables are in order, one entry per cable.
     std::vector<int> in_order(std::uint32_t h) const;
 
-    // Of a host with one cable: its own unit where that is in order; where it is not, the one unit on whose
-    // leaf of that rail its number has a place. none: nothing is told.
+    // For a host with one cable: its own unit if the cable is in order; otherwise the only unit whose leaf of
+    // that rail has a place for its number. none: undecided.
     int unit_of(std::uint32_t h) const;
 
 private:

@@ -7,7 +7,7 @@
 
 namespace topo {
 
-// Switch neighbours, one entry a link: neighbours of s are to[first[s]] … to[first[s + 1] - 1].
+// Switch neighbours, one entry per link: the neighbours of s are to[first[s]] … to[first[s + 1] - 1].
 struct Neighbours {
     explicit Neighbours(const Fabric& fabric);
 
@@ -21,7 +21,7 @@ struct Neighbours {
     std::vector<int> to;
 };
 
-// Counts what few distinct numbers were seen.
+// Counts occurrences of a few distinct numbers.
 struct Tally {
     void add(int what, std::size_t times = 1) {
         for (auto& [seen, count] : counts)
@@ -34,12 +34,12 @@ struct Tally {
     std::vector<std::pair<int, std::size_t>> counts;
 };
 
-// A cable in a spine says nothing about a unit.
+// A cable in a spine is no evidence for a unit.
 inline bool shapes_units(const Fabric& fabric, int leaf) {
     return leaf != none && fabric.switches[static_cast<std::size_t>(leaf)].tier == 0;
 }
 
-// By switch, how many compute cables of each unit hang on it.
+// For each switch, the number of compute cables of each unit on it.
 std::vector<Tally> cables_by_unit(const Fabric& fabric);
 
 void derive_tiers(Fabric& fabric, const Neighbours& neighbours);       // Switch::tier, Fabric::tiers

@@ -18,7 +18,7 @@ template <class Visit> void each_leaf(const Unit& unit, Visit visit) {
         visit(leaf);
 }
 
-// By switch the unit whose leaf it is: of units that share it the one with most cables there.
+// For each switch, the unit whose leaf it is; if units share it, the one with most cables there.
 std::vector<int> units_of_leaves(const Fabric& fabric) {
     const auto cables = cables_by_unit(fabric);
     std::vector<int> unit_of(fabric.switches.size(), none);
@@ -35,8 +35,8 @@ std::vector<int> units_of_leaves(const Fabric& fabric) {
     return unit_of;
 }
 
-// Units whose leaves are cabled to those of other units by as many cables as to spines, or more: in a ring,
-// or to one in the middle that carries hosts. A single such cable beside spines should not be there.
+// Units whose leaves have at least as many cables to those of other units as to spines: in a ring, or to one
+// in the middle that carries hosts. A single such cable besides spines is a fault.
 void join_leaves(const Neighbours& neighbours, const std::vector<int>& unit_of,
                  const std::vector<std::size_t>& uplinks, Sets& units) {
     const auto each = [&](auto visit) {
@@ -58,8 +58,8 @@ void join_leaves(const Neighbours& neighbours, const std::vector<int>& unit_of,
 void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
     const auto unit_of = units_of_leaves(fabric);
 
-    // The spines above each unit, with the number of its uplinks there. A unit that has less than a quarter
-    // of the uplinks that another has to the same spine is not counted: a crossed cable.
+    // The spines above each unit, with the number of its uplinks there. A unit with less than a quarter of
+    // another's uplinks to the same spine does not count: a crossed cable.
     std::vector<std::vector<std::pair<int, std::size_t>>> spines(fabric.units.size());
     std::vector<std::size_t> uplinks(fabric.units.size(), 0);
     for (int s = 0; at(s) < fabric.switches.size(); ++s) {
@@ -78,19 +78,19 @@ void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
         }
     }
 
-    // Where a unit shares no more than half of its uplinks, those with which it does share a quarter of
-    // theirs: a stray cable of one to a spine of the other makes them no pod.
+    // If a unit shares no more than half of its uplinks, only those units count with which it shares a
+    // quarter of theirs: one stray cable to a spine of the other does not make them a pod.
     struct Claim {
         int unit = none;
         std::size_t links = 0;
     };
     struct Share {
-        std::size_t own = 0, theirs = 0, of_theirs = 0; // the last: uplinks of the one that has most
+        std::size_t own = 0, theirs = 0, of_theirs = 0; // the last: uplinks of the unit that has most
     };
     Sets units(fabric.units.size());
-    std::vector<Claim> claims(fabric.switches.size()); // by spine: the first unit below it
+    std::vector<Claim> claims(fabric.switches.size()); // for each spine: the first unit below it
     for (int u = 0; at(u) < fabric.units.size(); ++u) {
-        std::unordered_map<int, Share> shares; // by the other units' representative
+        std::unordered_map<int, Share> shares; // by the representative of the other units
         for (const auto& [spine, count] : spines[at(u)]) {
             const Claim& claim = claims[at(spine)];
             if (claim.unit == none) continue;
@@ -121,7 +121,7 @@ void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
     }
     for (std::size_t s = 0; s < unit_of.size(); ++s)
         if (unit_of[s] != none) fabric.switches[s].pod = fabric.units[at(unit_of[s])].pod;
-    // A spine belongs to the pod most of its leaves are in.
+    // A spine belongs to the pod of most of its leaves.
     for (int s = 0; at(s) < fabric.switches.size(); ++s) {
         if (fabric.switches[at(s)].tier != 1) continue;
         Tally votes;

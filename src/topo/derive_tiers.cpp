@@ -1,4 +1,4 @@
-// Tiers of switches, from what hangs on them upward.
+// Tiers of switches, from the hosts upward.
 #include "topo/derive_parts.hpp"
 #include "topo/names.hpp"
 #include "topo/numbered_name.hpp"
@@ -13,7 +13,7 @@
 namespace topo {
 namespace {
 
-// How many compute and storage HCAs are attached to each switch, and of how many hosts.
+// The number of compute and storage HCAs on each switch, and of their hosts.
 struct Load {
     std::size_t compute = 0, storage = 0, hosts = 0;
     std::size_t hcas() const { return compute + storage; }
@@ -21,7 +21,7 @@ struct Load {
 
 std::vector<Load> switch_loads(const Fabric& fabric) {
     std::vector<Load> loads(fabric.switches.size());
-    std::vector<const Host*> last(loads.size(), nullptr); // that was counted
+    std::vector<const Host*> last(loads.size(), nullptr); // the last one counted
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas)
             for (const HcaPort& port : hca.ports) {
@@ -33,13 +33,13 @@ std::vector<Load> switch_loads(const Fabric& fabric) {
     return loads;
 }
 
-// Whether a switch is one of a tier although it does not show so from below: a leaf whose hosts are off, a
-// spine above such leaves. It is when most of its links go where those of one of the tier go. In a fabric of
-// a single pod the same holds for what is above: names decide then, where they are systematic, and else only
-// what looks upward in exactly the same way is of the tier.
+// Whether a switch belongs to a tier although this is not visible from below: a leaf whose hosts are off, or
+// a spine above such leaves. It does if most of its links go where those of a switch of the tier go. In a
+// fabric with a single pod, this also applies to the switches above: then names decide, if they are
+// systematic, else only a switch with exactly the same uplinks belongs to the tier.
 class Kin {
 public:
-    // `uppers`: the tier of the switches to which links are compared; none: all.
+    // `uppers`: the tier of the switches whose links are compared; none: all.
     Kin(const Fabric& fabric, const Neighbours& neighbours, const std::vector<int>& members, int uppers)
         : fabric_(fabric), neighbours_(neighbours), members_(members.begin(), members.end()),
           uppers_(uppers) {
@@ -50,14 +50,13 @@ public:
         systematic_ = !members.empty() && shapes_.size() * 8 <= std::max<std::size_t>(members.size(), 8);
     }
 
-    // `likely`: something else than its links speaks for it.
+    // `likely`: there is other evidence besides its links.
     bool holds(int s, bool likely) const {
         const auto own = upward(s);
         if (own.empty()) return false;
         if (!systematic_ && !likely) return upward_.contains(own);
         if (systematic_ && !shapes_.contains(name_shape(fabric_.switches[at(s)].name))) return false;
-        std::unordered_map<int, std::size_t>
-            shared; // by member: this switch's upper switches that it has too
+        std::unordered_map<int, std::size_t> shared; // by member: upper switches shared with this switch
         std::vector<int> uppers = own;
         uppers.erase(std::unique(uppers.begin(), uppers.end()), uppers.end());
         std::size_t most = 0;
@@ -90,9 +89,9 @@ private:
     bool systematic_;
 };
 
-// Finds tier 0. Switches that carry many HCAs are leaves, unless they are above others. One with few (less
-// than an eighth of its links) is a leaf when it looks upward as others do, or has no leaf beside it and
-// nothing says what it is.
+// Finds tier 0. Switches with many HCAs are leaves, unless they are above others. One with few (less than an
+// eighth of its links) is a leaf if its uplinks are like those of others, or if it has no leaf as a neighbour
+// and nothing else shows its tier.
 class LeafFinder {
 public:
     LeafFinder(const Fabric& fabric, const Neighbours& neighbours)
@@ -109,8 +108,8 @@ public:
                 many.push_back(s);
             }
         const Kin kin(fabric_, neighbours_, many, none);
-        // A switch two links above a leaf is a spine's neighbour as a leaf is: a core, where a host is
-        // plugged in.
+        // A switch two links from a leaf is a neighbour of a spine, as leaves are: a core with a host plugged
+        // in.
         const auto behind = [&](int s) {
             bool found = false;
             neighbours_.each(s, [&](int n) { found = found || links_to(n, plain) > 0; });
@@ -139,15 +138,15 @@ private:
         neighbours_.each(s, [&](int n) { links += n != s && marked[at(n)] != 0 ? 1U : 0U; });
         return links;
     }
-    // Most links of a spine on which hosts are lead to leaves, and so does a stray cable of a leaf.
+    // Most links of a spine with hosts lead to leaves; a stray cable of a leaf does, too.
     bool above(int s, const Marks& marked) const {
         const auto links = links_to(s, marked);
         return links * 3 > neighbours_.count(s) && links * 8 > loads_[at(s)].hcas();
     }
 
-    // Switches with many compute HCAs, but for spines into which part of a unit is plugged: those have fewer
-    // hosts than most such switches beside them and are beside more of them than these are, and so are spines
-    // without hosts, or with few. A whole unit there was built so.
+    // Switches with many compute HCAs, except spines into which part of a unit is plugged: those have fewer
+    // hosts than most such switches next to them and are next to more of them than these are; so are spines
+    // without hosts, or with few. A whole unit there was built like this.
     Marks computing() const {
         Marks computes(loads_.size(), 0);
         for (int s = 0; at(s) < loads_.size(); ++s)
@@ -171,7 +170,7 @@ private:
         });
         return static_cast<std::size_t>(lower) * 2 > below.size() && has_twin(s, below);
     }
-    // Whether a switch with few HCAs or none is above most of the switches that this one is above.
+    // Whether a switch with few or no HCAs is above most of the switches that this one is above.
     bool has_twin(int s, const std::unordered_set<int>& below) const {
         std::unordered_map<int, std::size_t> shared; // by the other switch
         for (const int leaf : below) {
@@ -189,8 +188,8 @@ private:
     std::vector<Load> loads_; // by switch
 };
 
-// Takes out what one cable in eight, or fewer, puts among what is above the tiers that are known: a core with
-// a cable to a leaf. Most of its cables lead to others of these, of which this does not hold.
+// Removes switches that at most one cable in eight puts above the known tiers: a core with a cable to a leaf.
+// Most of its cables lead to others in this set that have more.
 void take_out_strayed(const Fabric& fabric, const Neighbours& neighbours, std::vector<int>& above) {
     std::unordered_set<int> firm;
     for (const int s : above) {
@@ -235,7 +234,7 @@ void derive_tiers(Fabric& fabric, const Neighbours& neighbours) {
                          [&](int s) { return kin.holds(s, false); });
             for (const int s : siblings)
                 put(s, tier - 2);
-            // What hangs below a spine without hosts are its leaves, and so on.
+            // The switches below a spine without hosts are its leaves, and so on.
             for (int lower = tier - 3; lower >= 0 && !siblings.empty(); --lower) {
                 std::vector<int> below;
                 for (const int s : siblings)

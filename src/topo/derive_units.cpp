@@ -1,4 +1,4 @@
-// Units: hosts with the same vector of leaves, in spite of dead and crossed cables.
+// Units: hosts with the same vector of leaves, despite dead and crossed cables.
 #include "base/fnv.hpp"
 #include "topo/derive_numbers.hpp"
 #include "topo/names.hpp"
@@ -15,7 +15,7 @@
 namespace topo {
 namespace {
 
-// The leaves of all ports of all compute HCAs, each rail closed by a mark.
+// The leaves of all ports of all compute HCAs, with a mark after each rail.
 std::vector<int> leaf_vector(const Fabric& fabric, const Host& host) {
     std::vector<int> leaves;
     for (const Hca& hca : host.hcas) {
@@ -27,7 +27,7 @@ std::vector<int> leaf_vector(const Fabric& fabric, const Host& host) {
     return leaves;
 }
 
-// Only real ones.
+// Without the marks.
 std::vector<int> leaves_of(const Fabric& fabric, const Host& host) {
     auto leaves = leaf_vector(fabric, host);
     std::erase_if(leaves, [](int leaf) { return leaf < 0; });
@@ -43,9 +43,9 @@ struct LeavesHash {
     }
 };
 
-// Hosts of one vector.
+// Hosts with the same vector.
 struct Group {
-    std::vector<int> leaves; // only real ones
+    std::vector<int> leaves; // without marks
     std::vector<int> rails;  // of each
     std::vector<std::uint32_t> hosts;
 };
@@ -105,17 +105,17 @@ public:
         for (const auto& strays : {torn, leafless})
             for (const auto h : strays)
                 place_stray(h);
-        for (auto h = leafless.rbegin(); h != leafless.rend(); ++h) // those behind may have a unit now
+        for (auto h = leafless.rbegin(); h != leafless.rend(); ++h) // later ones may have a unit by then
             if (fabric_.hosts[*h].unit == none) place_stray(*h);
         place_by_number();
         drop_empty();
     }
 
-    // Hosts of which nothing says in which of two units they are: a host of the other.
+    // Hosts that may be in either of two units: a host of the other unit.
     const std::map<std::uint32_t, std::uint32_t>& undecided() const { return undecided_; }
 
 private:
-    // Rails that none of a unit's hosts had so far speak neither for it nor against it.
+    // Rails that none of the unit's hosts has had so far are evidence neither for nor against it.
     std::size_t comparable(const Group& group, int unit) const {
         const auto& known = fabric_.units[at(unit)].leaves;
         return static_cast<std::size_t>(std::count_if(group.rails.begin(), group.rails.end(),
@@ -136,8 +136,8 @@ private:
         return votes;
     }
 
-    // Whether half of its cables are on leaves of a unit of no fewer hosts, but not so many that it joins it:
-    // once all others are placed more is known of that unit's leaves.
+    // Whether half of its cables are on leaves of a unit with at least as many hosts, but not enough to join
+    // it: once all others are placed, more is known about that unit's leaves.
     bool is_unsure(const Group& group) const {
         bool unsure = false;
         for (const auto& [unit, count] : votes_of(group.leaves).counts) {
@@ -164,8 +164,8 @@ private:
             fabric_.units.emplace_back().leaves.assign(at(fabric_.rails), none);
         }
         Unit& unit = fabric_.units[at(joined)];
-        // A rail that the majority lacks is learnt from a host that has it on an unclaimed leaf; which leaf
-        // it is in the end derive_unit_leaves() decides.
+        // A rail missing in the majority is learnt from a host that has it on an unclaimed leaf;
+        // derive_unit_leaves() makes the final decision.
         const Host& first = fabric_.hosts[group.hosts.front()];
         for (std::size_t r = 0; r < first.leaves.size(); ++r) {
             const int leaf = first.leaves[r];
@@ -173,7 +173,8 @@ private:
                 (fresh || claims_[at(leaf)].empty() || claims(joined, leaf)))
                 unit.leaves[r] = leaf;
         }
-        // Where the unit has a leaf of its own for the rail, another is a wrong cable's, of a unit to come.
+        // If the unit has its own leaf for the rail, another leaf comes from a wrong cable, and belongs to a
+        // later unit.
         for (std::size_t i = 0; i < group.leaves.size(); ++i) {
             const int leaf = group.leaves[i], known = unit.leaves[at(group.rails[i])];
             const bool own = known != none && known != leaf && claims(joined, known);
@@ -205,8 +206,8 @@ private:
         }
     }
 
-    // Takes hosts out of small units that wrong cables have made: at least half of a host's cables are on
-    // leaves of one much larger unit, or none is on a leaf of its own unit's alone.
+    // Removes hosts from small units created by wrong cables: at least half of a host's cables are on leaves
+    // of one much larger unit, or none is on a leaf that only belongs to its own unit.
     std::vector<std::uint32_t> take_torn() {
         claim_by_cables();
         std::vector<std::uint32_t> torn;
@@ -236,7 +237,7 @@ private:
                });
     }
 
-    // Which units lack one host of the most common size; of sizes as common, of the largest.
+    // Which units are one host short of the most common size; of equally common sizes, the largest.
     void note_sizes() {
         std::map<std::size_t, std::size_t> units;
         for (const Unit& unit : fabric_.units)
@@ -248,9 +249,9 @@ private:
             lacks_one_.push_back(unit.hosts.size() + 1 == usual);
     }
 
-    // One that is torn between units, or has no cable in a leaf: most cables decide, then those whose ports
-    // are in the order of numbers, then its neighbours by number, then which unit lacks one host. Where
-    // nothing does, it is put into the first unit, and known to be undecided.
+    // A host divided between units, or without a cable in a leaf: most cables decide, then those whose ports
+    // are in numerical order, then its neighbours by number, then which unit lacks one host. If nothing
+    // decides, it is put into the first unit, and recorded as undecided.
     void place_stray(std::uint32_t h) {
         const auto around = numbering_.around(h, 2);
         const auto near = [&](int unit) {
@@ -277,8 +278,8 @@ private:
         if (as_good != none) undecided_.emplace(h, fabric_.units[at(as_good)].hosts.front());
     }
 
-    // Of the units of the next hosts, where units meet or a series ends, the one with the fewest hosts, if
-    // that is smaller than the largest unit.
+    // Among the units of the next hosts, where units meet or a series ends, the one with the fewest hosts, if
+    // it is smaller than the largest unit.
     int short_of_one(const Tally& beside) const {
         int chosen = none;
         std::size_t fewest = largest();
@@ -297,8 +298,8 @@ private:
         });
     }
 
-    // Hosts of a single cable: its port and the number alone can say that it is in another unit's leaf; they
-    // are believed where nearly all such hosts are in order.
+    // Hosts with a single cable: only the port and the number can show that it is in another unit's leaf;
+    // they are used if nearly all such hosts are in order.
     void place_by_number() {
         std::vector<std::pair<std::uint32_t, int>> moves;
         std::size_t judged = 0;
@@ -348,7 +349,7 @@ private:
     }
 
     Fabric& fabric_;
-    std::vector<std::vector<int>> claims_; // by switch, the units whose leaf it is, the first one first
+    std::vector<std::vector<int>> claims_; // for each switch, the units whose leaf it is, the earliest first
     std::vector<bool> lacks_one_;          // by unit
     std::map<std::uint32_t, std::uint32_t> undecided_;
     Numbering numbering_;

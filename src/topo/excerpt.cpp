@@ -29,7 +29,7 @@ using base::Expected;
 
 using Guids = std::set<Guid>;
 
-// Whether a string of the element may be one of these GUIDs. A quick filter: it excludes most elements.
+// Whether a string in the element may be one of these GUIDs. A quick filter: it excludes most elements.
 bool may_name(std::string_view element, const Guids& guids) {
     for (auto quote = element.find('"'); quote != element.npos;) {
         const auto end = element.find('"', quote + 1);
@@ -83,7 +83,7 @@ std::optional<Guid> guid_of_switch(std::string_view element) {
     return said == nullptr ? std::nullopt : guid_in(*said);
 }
 
-// The host's text, when `element` is it.
+// The host's text, if `element` is that host.
 bool is_host(std::string_view element, std::string_view host) {
     if (element.find(host) == element.npos) return false;
     const auto parsed = base::parse_json(element);
@@ -98,11 +98,11 @@ void append(std::string& list, std::string_view element) {
     list += element;
 }
 
-// The members of the file's object; of those that are large, where they begin.
+// The members of the file's object; for the large ones, their positions.
 struct Parts {
     std::string version; // text
     std::uint64_t switches = 0, links = 0;
-    std::string host; // text of the host's element; empty: the file does not have it
+    std::string host; // text of the host's element; empty: it is not in the file
     bool closed = false;
 };
 
@@ -132,7 +132,7 @@ Parts find_parts(JsonWalk& walk, std::string_view host) {
     return parts;
 }
 
-// The host's element, its links and the switches at their other ends as a file of their own.
+// The host's element, its links and the switches at their other ends as a separate file.
 std::optional<std::string> excerpt_text(JsonWalk& walk, const Parts& parts) {
     std::string links, switches;
     const auto hcas = guids_of_hcas(parts.host);
@@ -168,7 +168,7 @@ std::optional<std::string> excerpt_text(JsonWalk& walk, const Parts& parts) {
         });
     }
     if (walk.failed()) return {};
-    for (const auto& cable : cables) // one to another host leads out of the excerpt
+    for (const auto& cable : cables) // a cable to another host leads out of the excerpt
         if (leaves.count(cable.far) != 0 || hcas.count(cable.far) != 0) append(links, cable.text);
     return fmt::format("{{{}\"switches\":[{}],\"hosts\":[{}],\"links\":[{}]}}",
                        parts.version.empty() ? std::string()
@@ -189,7 +189,8 @@ Expected<Excerpt> excerpt_of(JsonWalk& walk, std::string_view host, std::string_
     return Excerpt{*std::move(fabric), format_guid(digest).substr(2)};
 }
 
-// What kept_excerpt() puts in front of an excerpt made from the file in this state; empty: no such file.
+// The first line that kept_excerpt() puts in front of an excerpt from this version of the file; empty: no
+// such file.
 std::string first_line(const std::filesystem::path& path) {
     const auto stamp = base::stamp_of(path);
     if (stamp == base::FileStamp{}) return {};
@@ -222,7 +223,7 @@ Expected<Excerpt> read_excerpt(const std::filesystem::path& path, std::string_vi
     if (S_ISDIR(before.st_mode)) return Error{Code::io, path.string() + ": is a directory"};
     JsonWalk walk(fd.get());
     auto excerpt = excerpt_of(walk, host, path.string());
-    // It is read in several passes: a text that was overwritten meanwhile is invalid.
+    // It is read in several passes: if it was overwritten in between, the text is invalid.
     if (::fstat(fd.get(), &after) == 0 &&
         (after.st_size != before.st_size || after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
          after.st_mtim.tv_nsec != before.st_mtim.tv_nsec))
@@ -239,7 +240,7 @@ Expected<Excerpt> kept_excerpt(const std::filesystem::path& path, const std::str
     if (keep)
         if (auto kept = read_copy(copy, stamp)) return *std::move(kept);
     auto excerpt = read_excerpt(path, host);
-    if (excerpt && keep) // without it the next one reads the whole file again
+    if (excerpt && keep) // otherwise the next one reads the whole file again
         static_cast<void>(
             base::write_file_if_changed(copy, stamp + excerpt->digest + '\n' + print_fabric(excerpt->fabric))
                 .has_value());

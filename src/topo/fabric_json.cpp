@@ -19,8 +19,8 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// base::Reader keeps a path string with every value; this file has a hundred thousand of them, so the path is
-// kept as a chain on the stack and spelt out only for an error.
+// base::Reader keeps a path string with every value. This file has a hundred thousand of them, so the path is
+// kept as a chain on the stack and only formatted for an error.
 class Place {
 public:
     explicit Place(const json::value& value) : value_(&value) {}
@@ -49,7 +49,7 @@ private:
     const json::value* value_;
 };
 
-// Thrown and caught inside this file only: a document is walked to its end or to its first error.
+// Thrown and caught only in this file: a document is walked to its end or to its first error.
 struct Malformed {
     std::string text;
 };
@@ -58,7 +58,7 @@ struct Malformed {
     throw Malformed{fmt::format("{}: {}", place.path(), what)};
 }
 
-// Calls visit(Place) with the member; false when it is not there.
+// Calls visit(Place) with the member; false if it does not exist.
 template <class Visit> bool with(const Place& place, std::string_view key, Visit visit) {
     const auto* member = place.find(key);
     if (member == nullptr) return false;
@@ -124,7 +124,7 @@ template <class Words> std::size_t word(const Place& place, const Words& words) 
     refuse(place, fmt::format("\"{}\" is not one of {}", said, fmt::join(words, ", ")));
 }
 
-// The members of an object that stand in none of the known ones: fabric.hpp's `extra`.
+// The members of an object that are not among the known ones: fabric.hpp's `extra`.
 template <std::size_t n> std::string extra(const Place& place, const std::array<std::string_view, n>& known) {
     std::string members;
     for (const auto& [key, value] : place.value().get_object()) {
@@ -198,7 +198,7 @@ Gpu read_gpu(const Place& place) {
     return gpu;
 }
 
-// Who has a node GUID: an HCA or a switch.
+// The owner of a node GUID: an HCA or a switch.
 using Nodes = std::unordered_map<Guid, End>;
 
 void claim(Nodes& nodes, Guid guid, End end, const Place& place) {
@@ -269,7 +269,7 @@ End read_end(const Place& place, const Fabric& fabric, const Nodes& nodes,
             there = there || p.number == port;
     }
     if (!there) refuse(place, fmt::format("{} has no port {}", format_guid(node), port));
-    // A number of its own for every port of the file: which node, then the port in the low byte.
+    // A unique number for every port of the file: the node, then the port in the low byte.
     const auto id =
         end.switch_ != none
             ? (std::uint64_t{1} << 62) | (static_cast<std::uint64_t>(end.switch_) << 8)
@@ -319,7 +319,7 @@ Module read_module(const Place& place) {
     return module;
 }
 
-// Of both ends, null where one is not known.
+// For both ends, null if unknown.
 std::vector<Module> read_modules(const Place& place) {
     std::vector<Module> modules;
     each(place, [&](const Place& p) { modules.push_back(p.value().is_null() ? Module() : read_module(p)); });

@@ -13,7 +13,7 @@ std::string json_string(std::string_view text) {
     return boost::json::serialize(boost::json::string_view(text.data(), text.size()));
 }
 
-// The members that were not known at reading, behind those that are.
+// The members that were unknown at reading, after the known ones.
 void print_extra(std::string& out, const std::string& extra) {
     if (!extra.empty()) (out += ',') += extra;
 }

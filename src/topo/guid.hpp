@@ -1,4 +1,4 @@
-// GUIDs as text: 64 bits in hexadecimal; and those that no device has.
+// GUIDs as text: 64 bits in hexadecimal; and GUIDs that belong to no device.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -26,7 +26,7 @@ inline std::optional<Guid> parse_guid(std::string_view text) {
     return guid;
 }
 
-// As the kernel's sysfs writes it: "98ed:9b03:00a1:b2c3", and at the end of a GID
+// In sysfs's format: "98ed:9b03:00a1:b2c3", and at the end of a GID
 // ("fe80:0000:0000:0000:98ed:9b03:00a1:b2c3"); nullopt for other text.
 inline std::optional<Guid> parse_sysfs_guid(std::string_view text) {
     constexpr std::size_t length = 19;
@@ -43,14 +43,14 @@ inline std::optional<Guid> parse_sysfs_guid(std::string_view text) {
     return guid;
 }
 
-// GUIDs made of names (read/text.hpp) have the "locally administered" bit of EUI-64 set, so that they are no
-// maker's. The first byte says what it was made for.
+// GUIDs generated from names (read/text.hpp) have the "locally administered" bit of EUI-64 set, so they
+// belong to no vendor. The first byte shows what it was generated for.
 enum class Made : std::uint8_t { node = 0x02, group = 0x06, host = 0x0A };
 inline bool is_made(Guid guid, Made what) {
     return guid >> 56 == static_cast<std::uint8_t>(what);
 }
 
-// Whether it was read from a device: a source that has only names or units has none.
+// Whether it was read from a device: a source with only names or units has none.
 inline bool is_devices(Guid guid) {
     return guid != 0 && !is_made(guid, Made::node) && !is_made(guid, Made::group) &&
            !is_made(guid, Made::host);

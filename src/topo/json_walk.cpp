@@ -104,7 +104,7 @@ bool JsonWalk::value(std::string* into) {
         } else if (c == '}' || c == ']') {
             whole = --depth == 0;
         } else if (c == ':' && depth == 0) {
-            break; // a key's colon where a value ends: no JSON
+            break; // a key's colon where a value ends: not JSON
         }
     }
     keep_seen();

@@ -12,7 +12,7 @@
 namespace topo {
 namespace {
 
-// What share of a leaf's uplinks leads, by any way up, to each switch so many steps above.
+// The share of a leaf's uplinks that leads, on any upward path, to each switch, by number of steps.
 using Share = std::map<int, double>;
 
 class Above {
@@ -65,7 +65,7 @@ Meeting meeting_of(const Fabric& fabric, Above& above, int a, int b) {
 
 constexpr std::size_t places = 5; // of Meeting
 
-// Where two rails meet in most units; of as many the farthest.
+// Where two rails meet in most units; of equals the farthest.
 std::vector<std::vector<Meeting>> of_pairs(const Fabric& fabric) {
     Above above(fabric);
     const auto rails = at(fabric.rails);

@@ -1,5 +1,6 @@
-// Hosts that stand for one HCA whose host is not known: its description names none, or names one that is
-// there already with HCAs of these names. Such a host bears the HCA's GUID, and the HCA the description.
+// Hosts that represent one HCA whose host is unknown: its description names none, or names one that already
+// exists with HCAs of these names. Such a host has the HCA's GUID as its name, and the HCA has the
+// description.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -18,7 +19,7 @@ inline std::size_t count_nameless(const Fabric& fabric) {
     return static_cast<std::size_t>(std::count_if(fabric.hosts.begin(), fabric.hosts.end(), nameless));
 }
 
-// The name that a nameless HCA bears and another host of the fabric has; empty for none.
+// The name in a nameless HCA's description that another host of the fabric has; empty for none.
 inline std::string namesake(const Fabric& fabric, const Host& host) {
     if (!nameless(host) || host.hcas.empty()) return {};
     const auto& description = host.hcas.front().device;

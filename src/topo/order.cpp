@@ -9,8 +9,8 @@
 namespace topo {
 namespace {
 
-// Sorts `things` with `less` and returns where each old index went. Most fabrics come in order, from a file
-// that was written so.
+// Sorts `things` with `less` and returns the new position of each old index. Most fabrics are already sorted,
+// from a file written like that.
 template <class Thing, class Less> std::vector<int> sort_and_map(std::vector<Thing>& things, Less less) {
     std::vector<std::size_t> order(things.size());
     std::vector<int> moved(things.size());
@@ -52,7 +52,7 @@ bool end_less(const End& a, const End& b) {
 } // namespace
 
 void put_in_order(Fabric& fabric) {
-    // HCAs first: their maps are kept by the hosts' old indices, as the links still name those.
+    // HCAs first: their maps use the hosts' old indices, as the links still refer to those.
     std::vector<std::vector<int>> hca_moved;
     hca_moved.reserve(fabric.hosts.size());
     for (Host& host : fabric.hosts) {

@@ -31,7 +31,7 @@ std::uint32_t lane_mbps_of_gbps(std::string_view gbps) {
     double value = 0;
     const auto [end, failed] = std::from_chars(gbps.data(), gbps.data() + gbps.size(), value);
     if (failed != std::errc{} || end != gbps.data() + gbps.size()) return 0;
-    // Line coding adds up to 6.25 % to the rate that names the lane; 10 is QDR's.
+    // Line coding adds up to 6.25 % to the nominal rate of a lane; 10 is QDR's.
     for (const auto& [lane, mbps] : lanes)
         if (lane != "FDR10" && value * 1000 >= mbps * 0.99 && value * 1000 <= mbps * 1.07) return mbps;
     return 0;

@@ -1,4 +1,4 @@
-// Disjoint sets of small numbers (union–find): what is joined to what.
+// Disjoint sets of small numbers (union–find): which things are connected.
 #pragma once
 
 #include "topo/names.hpp"
@@ -9,7 +9,7 @@
 
 namespace topo {
 
-// The representative of a set is its least member.
+// The representative of a set is its smallest member.
 class Sets {
 public:
     explicit Sets(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }

@@ -25,8 +25,8 @@ template <class Ask> Names by_any_number(Ask ask) {
 
 } // namespace
 
-// The switches by series; those that are numbered through under several stems (A10-SPINE-04, B10-SPINE-05)
-// are one. Nothing where a name has no number.
+// Groups the switches into series; switches numbered consecutively under several stems (A10-SPINE-04,
+// B10-SPINE-05) form one. Empty if any name has no number.
 std::vector<Numbers> Absent::series_of(const Fabric& fabric, const std::vector<int>& switches) const {
     std::map<std::pair<std::size_t, std::string_view>, std::vector<NumberedName>> by_shape; // lengths, tails
     for (const int s : switches) {
@@ -110,7 +110,7 @@ void Absent::add(std::uint32_t number, const NumberedName& one, const NumberedNa
 }
 
 std::vector<Names> Absent::gaps(const std::vector<Numbers>& series) const {
-    std::vector<Names> free; // two are as good as many
+    std::vector<Names> free; // two mean ambiguous, like more
     for (const Numbers& numbers : series)
         for (auto next = std::next(numbers.begin()), last = numbers.begin(); next != numbers.end();
              last = next++)
@@ -119,8 +119,8 @@ std::vector<Names> Absent::gaps(const std::vector<Numbers>& series) const {
     return free;
 }
 
-// A number that a series lacks and more than half of the others have, but for those that go on where it
-// ends.
+// Numbers that a series lacks and more than half of the others have; series that continue where it ends do
+// not count.
 void Absent::as_others(std::vector<Names>& free) const {
     for (const Numbers& own : all_) {
         std::map<std::uint32_t, std::size_t> counts;

@@ -1,4 +1,4 @@
-// What a switch that is not seen is probably called. Internal to src/topo/check.
+// The probable name of a switch that is not seen. Internal to src/topo/check.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -13,25 +13,25 @@
 
 namespace topo::checks {
 
-// The names of a switch that may be missing; two where two stems of a series that is numbered through meet.
+// The possible names of a missing switch; two if it lies between two stems of a series.
 using Names = std::vector<std::string>;
 
-// The numbers of switches that are named alike, with the names that have them; ascending.
+// The numbers in the names of switches of one series, with their names; ascending.
 using Numbers = std::map<std::uint32_t, NumberedName>;
 
-// Looks for the name of a switch that is not seen among those of its kind. Every question is answered by one
-// name, or by none where there is none or several.
+// Finds the name of a switch that is not seen, based on the names of similar switches. Each query returns one
+// switch, or nothing if there is no or more than one possibility.
 class Absent {
 public:
-    // `seen`: those beside which it should be. `before_last`: which of the numbers in their names counts,
-    // numbered() says.
+    // `seen`: the switches next to which it should be. `before_last`: which number in their names is used,
+    // see numbered().
     Absent(const Fabric& fabric, const std::vector<int>& seen, int before_last = 0);
 
-    // Between the numbers of these.
+    // In a gap between the numbers of these.
     Names between() const;
-    // That, or the first; else the number that most series of other stems have.
+    // The same, or number 1; else the number that most series of other stems have.
     Names beside() const;
-    // Else between all of their stem, then behind the last or before the first of these.
+    // Else in a gap of all series with their stem, then after the last or before the first of these.
     Names likely() const;
 
 private:
@@ -43,11 +43,11 @@ private:
 
     int before_last_;
     std::set<std::string_view> taken_;
-    std::vector<Numbers> series_;       // of these
-    std::vector<Numbers> all_, others_; // of all switches named like them: with their stems, and with others
+    std::vector<Numbers> series_;       // of the `seen` switches
+    std::vector<Numbers> all_, others_; // of all switches with similar names: with these stems, and others
 };
 
-// The same by whichever number of the names says it, the last first.
+// The same, trying each number in the names, the last one first.
 Names absent_between(const Fabric& fabric, const std::vector<int>& seen);
 Names absent_beside(const Fabric& fabric, const std::vector<int>& seen);
 

@@ -11,7 +11,7 @@
 namespace topo {
 namespace {
 
-// How a change from plan to fabric is told. What stands in no row is not the plan's business.
+// How a change from plan to fabric is reported. Changes without a row are not part of a plan.
 struct Told {
     std::string_view change, code;
     Severity severity;
@@ -52,7 +52,7 @@ constexpr std::array told{
     Told{"link.narrow", "plan.narrow", Severity::warning, "reseat or replace the cable"},
     Told{"link.slow", "plan.slow", Severity::warning, "look at cable, transceivers and speed setting"}};
 
-// diff() tells what happened, a plan what should be.
+// diff() describes what has happened, a plan what should be.
 std::string by_plan(std::string text) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 8> words{
         {{" were swapped: now on ", " are swapped: on "},
@@ -78,7 +78,7 @@ std::string by_plan(std::string text) {
 }
 
 void tell(Finding& finding, const Change& change) {
-    if (change.code == "cable.moved" || change.code == "cable.port") { // what stays, from where, to where
+    if (change.code == "cable.moved" || change.code == "cable.port") { // end that stays, old end, new end
         finding.evidence = fmt::format("{} leads to {}, not to {} as planned", change.ends[0], change.ends[2],
                                        change.ends[1]);
         finding.fix = fmt::format("move the cable from {} to {}", change.ends[2], change.ends[1]);
@@ -95,7 +95,7 @@ void tell(Finding& finding, const Change& change) {
                                        change.text.substr(last + to.size()));
 }
 
-// Of check(): what a plan does not tell.
+// Findings of check() about what is not in a plan.
 bool beside_plan(const Finding& finding) {
     for (const auto* start : {"link.", "gpu.", "name.", "tier.", "host.facts", "host.slow"})
         if (finding.code.starts_with(start)) return true;
@@ -111,7 +111,7 @@ std::vector<Finding> check_against(const Fabric& plan, const Fabric& fabric) {
         const auto row =
             std::find_if(told.begin(), told.end(), [&](const Told& t) { return t.change == change.code; });
         if (row == told.end()) continue;
-        // A link that is slow or down by itself is told once, by check().
+        // A link that is slow or down is reported only once, by check().
         const bool said = change.code.starts_with("link.") &&
                           std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
                               return finding.code == change.code &&

@@ -1,4 +1,4 @@
-// Cables of hosts that do not run as their unit's plan has them: HCAs on wrong leaves.
+// Host cables that do not match their unit's plan: HCAs on wrong leaves.
 #include "topo/check/parts.hpp"
 #include "topo/check/plan.hpp"
 #include "topo/check/storage.hpp"
@@ -10,13 +10,13 @@
 namespace topo::checks {
 namespace {
 
-// An HCA's port whose cable is not where its unit's plan has it.
+// An HCA port whose cable is not where its unit's plan has it.
 struct Misplaced {
     const Host* host;
     const Hca* hca;
     const HcaPort* port;
-    End switch_end; // where it hangs
-    int expected;   // leaf; none when the unit has no such rail
+    End switch_end; // where it is plugged in
+    int expected;   // leaf; none if the unit has no such rail
     bool several;   // the HCA uses several ports
     bool reported = false;
 
@@ -38,7 +38,7 @@ std::vector<Misplaced> find_misplaced(const Fabric& fabric, const Plan& plan) {
         const HcaPort* port = Plan::port(host, hca, lane);
         if (port != nullptr && port->leaf != lane.leaf) put(host, hca, *port, lane.leaf, lane.port != none);
     };
-    // The only cables of a host, in spines: nothing says in which unit it is.
+    // Cables of a host that are all in spines: its unit is unknown.
     const auto add_homeless = [&](const Host& host, const Hca& hca) {
         for (const HcaPort& port : hca.ports)
             if (port.leaf != none) put(host, hca, port, none, hca.ports.size() > 1);
@@ -76,7 +76,7 @@ void report_swap(const Fabric& fabric, Misplaced& a, Misplaced& b, Findings& fin
          "swap the two cables"});
 }
 
-// Pairs that are attached to each other's leaves, in one host or in any two.
+// Pairs that are connected to each other's leaves, within one host or between any two.
 void report_swaps(const Fabric& fabric, bool same_host, std::vector<Misplaced>& misplaced,
                   Findings& findings) {
     std::map<std::tuple<const Host*, int, int>, std::vector<Misplaced*>> waiting; // by host, expected, actual
@@ -93,7 +93,7 @@ void report_swaps(const Fabric& fabric, bool same_host, std::vector<Misplaced>& 
     }
 }
 
-// Three or more cables of one host that are attached to each other's leaves in a ring.
+// Three or more cables of one host that are connected to each other's leaves in a ring.
 void report_rings(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findings& findings) {
     std::map<std::pair<const Host*, int>, Misplaced*> by_expected;
     for (Misplaced& m : misplaced)
@@ -167,7 +167,7 @@ void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, F
     findings.push_back(std::move(finding));
 }
 
-// Hosts of which the cables say as much for one unit as for another: no cable is named as the wrong one.
+// Hosts whose cables indicate two units equally: no cable is reported as the wrong one.
 void report_undecided(const Fabric& fabric, const Plan& plan, std::vector<Misplaced>& misplaced,
                       Findings& findings) {
     std::map<const Host*, std::vector<Misplaced*>> of_host;
@@ -205,7 +205,7 @@ void report_undecided(const Fabric& fabric, const Plan& plan, std::vector<Mispla
 // Hosts of one unit, or of none, with the same cables in the same wrong places.
 struct Alike {
     std::vector<std::uint32_t> hosts;
-    std::vector<Misplaced*> cables; // of all, host by host
+    std::vector<Misplaced*> cables; // of all these hosts, host by host
 };
 
 std::vector<Alike> alike_hosts(const Fabric& fabric, std::vector<Misplaced>& misplaced) {
@@ -215,7 +215,7 @@ std::vector<Alike> alike_hosts(const Fabric& fabric, std::vector<Misplaced>& mis
             of_host[m.host].push_back(&m);
     using Pattern = std::pair<int, std::vector<std::tuple<int, int, int>>>; // unit; rail, port, leaf
     std::map<Pattern, Alike> alike;
-    for (const auto& [host, list] : of_host) { // in the order of hosts, which are in one vector
+    for (const auto& [host, list] : of_host) { // ordered by host: they are in one vector
         Pattern pattern{host->unit, {}};
         for (const Misplaced* m : list)
             pattern.second.emplace_back(m->hca->rail, m->port->number, m->actual());
@@ -240,8 +240,8 @@ template <class Of> std::vector<int> distinct(const std::vector<Misplaced*>& cab
     return values;
 }
 
-// Hosts whose cables are wrong in the same way, three or more: one fault of a plan or of whoever cabled them.
-// Where they are just half of the unit, and on leaves, nothing says which half is right.
+// Three or more hosts whose cables are wrong in the same way: one fault of a plan or of the installer. If
+// they are exactly half of the unit, and on leaves, it is unknown which half is right.
 void report_alike(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findings& findings) {
     for (const Alike& group : alike_hosts(fabric, misplaced)) {
         const int u = fabric.hosts[group.hosts.front()].unit;
@@ -281,7 +281,7 @@ void report_alike(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findi
     }
 }
 
-// A unit none of whose leaves is mostly its own: hosts cabled to several units.
+// A unit of which no leaf is mostly its own: hosts cabled to several units.
 bool between_units(const Plan& plan, const Unit& unit, int index) {
     std::size_t leaves = 0;
     for (const int leaf : unit.leaves) {
@@ -319,7 +319,7 @@ void cabling(const Fabric& fabric, const Plan& plan, Findings& findings) {
     auto misplaced = find_misplaced(fabric, plan);
     report_undecided(fabric, plan, misplaced, findings);
     report_alike(fabric, misplaced, findings);
-    // What explains itself within one host is taken so, before two hosts are said to be crossed.
+    // An explanation within one host takes precedence over crossed cables between two hosts.
     report_swaps(fabric, true, misplaced, findings);
     report_rings(fabric, misplaced, findings);
     report_swaps(fabric, false, misplaced, findings);

@@ -1,17 +1,17 @@
-// NVLink domains beside units: a rack that shares NVLink switches is cabled to the leaves of one unit.
+// NVLink domains compared with units: a rack that shares NVLink switches is cabled to the leaves of one unit.
 #include "topo/check/parts.hpp"
 
 #include <fmt/format.h>
 
 namespace topo::checks {
 
-// One finding for each domain: the hosts that are in other units than most of it.
+// One finding per domain: the hosts in other units than most of it.
 void domains(const Fabric& fabric, Findings& findings) {
     for (const Domain& domain : fabric.domains) {
         std::vector<std::uint32_t> usual, apart;
         for (const auto h : domain.hosts) {
             const int unit = fabric.hosts[h].unit;
-            if (unit == none) continue; // without a cabled rail, which is a finding of its own
+            if (unit == none) continue; // no cabled rail, which is reported separately
             (unit == domain.unit ? usual : apart).push_back(h);
         }
         if (apart.empty()) continue;

@@ -8,7 +8,7 @@
 namespace topo::checks {
 namespace {
 
-// Parts that nothing joins; a host joins its rails, as rail-only networks need no spine.
+// Unconnected parts; a host connects its rails, as rail-only networks need no spine.
 void report_disconnected(const Fabric& fabric, Findings& findings) {
     const auto first_switch = static_cast<int>(fabric.hosts.size());
     const auto node = [&](const End& end) {
@@ -22,14 +22,14 @@ void report_disconnected(const Fabric& fabric, Findings& findings) {
         if (fabric.hosts[h].unit != none) parts[joined.find(static_cast<int>(h))].push_back(h);
     if (parts.size() < 2) return;
     Finding finding{"fabric.parts", Severity::error, {}, {}, "look at the cables above them"};
-    for (const auto& [first, members] : parts) // a part's representative is its first host
+    for (const auto& [first, members] : parts) // the representative of a part is its first host
         finding.ends.push_back(host_names(fabric, members));
     finding.evidence = fmt::format("the fabric is in {} parts that no link joins: {}", parts.size(),
                                    fmt::join(finding.ends, " | "));
     findings.push_back(std::move(finding));
 }
 
-// A scan that came no farther than the HCA that asked.
+// A scan that got no further than the HCA that started it.
 void report_no_link(const Fabric& fabric, Findings& findings) {
     if (!fabric.links.empty() || (fabric.hosts.empty() && fabric.switches.empty())) return;
     findings.push_back(
@@ -41,8 +41,8 @@ void report_no_link(const Fabric& fabric, Findings& findings) {
          "look at the port of the HCA that was asked through (ibstat), then discover again"});
 }
 
-// Rails that have no network in common: messages between them pass through a host. Rail-only networks are
-// built so, but whoever plans one must know.
+// Rails without a common network: messages between them go through a host. Rail-only networks are built like
+// this, but planners must know about it.
 void report_apart(const Fabric& fabric, Findings& findings) {
     if (fabric.tiers < 2) return;
     Sets met(at(fabric.rails));
@@ -98,7 +98,8 @@ std::string tier_name(int tier) {
     return tier < 2 ? std::string(names[tier]) : fmt::format("switches of tier {}", tier);
 }
 
-// The usual ratio of bandwidth below to bandwidth above, per tier; a single odd switch is for uplinks().
+// The usual ratio of bandwidth below to bandwidth above, per tier; a single odd switch is reported by
+// uplinks().
 void report_oversubscribed(const Fabric& fabric, Findings& findings) {
     constexpr std::uint64_t even = 105, steep = 400; // percent
     const auto loads = switch_loads(fabric);

@@ -1,4 +1,4 @@
-// Dragonfly+: pods are joined by links from spine to spine. Each spine is held to the others of its pod.
+// Dragonfly+: pods are connected by links between spines. Each spine is compared with the others of its pod.
 #include "topo/check/parts.hpp"
 #include "topo/check/strays.hpp"
 
@@ -66,13 +66,14 @@ void globals(const Fabric& fabric, Findings& findings) {
     const auto pod_of = [&](const Lack& lack) { return fabric.switches[at(lack.spine)].pod; };
     for (Lack& lack : lacks) {
         if (lack.told) continue;
-        // The other end of the same cable: of the same number in its pod, else any that lacks one.
+        // The other end of the same cable: the spine with the same number in its pod, else any that lacks
+        // one.
         Lack* end = nullptr;
         for (Lack& other : lacks)
             if (!other.told && &other != &lack && pod_of(other) == lack.pod && other.pod == pod_of(lack) &&
                 (end == nullptr || other.rank == lack.rank))
                 end = &other;
-        if (end == nullptr) continue; // of a spine that is not there, which is told by itself
+        if (end == nullptr) continue; // of a missing spine, which is reported separately
         lack.told = end->told = true;
         const auto name = switch_name(fabric, lack.spine), other = switch_name(fabric, end->spine);
         const auto &own = fabric.pods[at(pod_of(lack))].name, &to = fabric.pods[at(lack.pod)].name;

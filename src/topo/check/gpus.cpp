@@ -1,4 +1,4 @@
-// GPUs against the HCAs of their rails: rail r is to be the HCA nearest GPU r, so that a GPU's traffic
+// GPUs and the HCAs of their rails: rail r should be the HCA nearest to GPU r, so that a GPU's traffic
 // crosses neither a CPU socket nor another GPU's PCI switch.
 #include "topo/check/parts.hpp"
 
@@ -9,21 +9,20 @@
 namespace topo::checks {
 namespace {
 
-// The GPUs that a rail serves: one each, or an equal share of the host's where there are more GPUs than
-// rails.
+// The GPUs that a rail serves: one each, or an equal share of the host's if there are more GPUs than rails.
 struct Share {
     std::size_t first = 0, end = 0;
     bool holds(int gpu) const { return gpu != none && at(gpu) >= first && at(gpu) < end; }
 };
 
 Share share_of(std::size_t rail, std::size_t rails, std::size_t gpus) {
-    if (gpus < rails) return {rail * gpus / rails, rail * gpus / rails + 1}; // several rails a GPU
+    if (gpus < rails) return {rail * gpus / rails, rail * gpus / rails + 1}; // several rails per GPU
     return {rail * gpus / rails, (rail + 1) * gpus / rails};
 }
 
 struct Far {
     int rail = none;
-    std::string device, text; // what the host says of it
+    std::string device, text; // the host's own report about it
     auto operator<=>(const Far&) const = default;
 };
 
@@ -32,8 +31,8 @@ std::string name_gpus(const Share& share) {
                                         : fmt::format("GPUs {}-{}", share.first, share.end - 1);
 }
 
-// The rails of a host whose HCA is far from their GPUs, by the nearest GPU where it is reported, else by NUMA
-// node.
+// The rails of a host whose HCA is far from their GPUs, judged by the nearest GPU if it is reported, else by
+// NUMA node.
 std::vector<Far> far_rails(const Host& host) {
     std::size_t rails = 0;
     for (const Hca& hca : host.hcas)

@@ -1,4 +1,4 @@
-// Hosts against their unit: rails and ports without a link, hosts that show too little.
+// Hosts compared with their unit: rails and ports without a link, hosts with too few HCAs.
 #include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
 #include "topo/check/plan.hpp"
@@ -10,8 +10,8 @@
 namespace topo::checks {
 namespace {
 
-// A rail without a link that is an HCA of unknown name: those are reported with the names. The HCA is one of
-// the host's own by its name, or is attached without a name where the host's cable should be.
+// A rail without a link that is an HCA of unknown name: it is reported with the names. The HCA either has the
+// host's name, or has no name and is plugged in where the host's cable should be.
 bool excused(const Fabric& fabric, const Nameless& nameless, int h, int rail, int leaf) {
     const Host& host = fabric.hosts[at(h)];
     for (const Hca& hca : host.hcas)
@@ -24,8 +24,8 @@ std::string rails_text(const std::vector<int>& rails) {
     return fmt::format("{} {}", rails.size() == 1 ? "rail" : "rails", fmt::join(rails, ", "));
 }
 
-// Whether that many hosts of the unit have lost rails, rather than being of another make: those are at least
-// a quarter of it.
+// Whether that many hosts of the unit have lost rails, rather than being of another model: other models are
+// at least a quarter of it.
 bool lost_rails(const Unit& unit, std::size_t lacking, std::size_t of, std::size_t hosts) {
     return !of_another_make(lacking, of, hosts) || hosts * 4 < unit.hosts.size();
 }
@@ -58,7 +58,7 @@ void report_missing_rails(const Fabric& fabric, const Nameless& nameless, Findin
     }
 }
 
-// Of HCAs that use several ports: one without a link, while another of the same HCA has its own.
+// For HCAs that use several ports: a port without a link while another one of the same HCA has its own.
 void report_missing_ports(const Fabric& fabric, const Plan& plan, Findings& findings) {
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas) {
@@ -78,7 +78,7 @@ void report_missing_ports(const Fabric& fabric, const Plan& plan, Findings& find
         }
 }
 
-// Hosts and units that have fewer rails by their make: one piece of information for the whole fabric.
+// Hosts and units that are built with fewer rails: one info finding for the whole fabric.
 void report_unequal_rails(const Fabric& fabric, Findings& findings) {
     using ByRails = std::map<std::size_t, std::vector<std::uint32_t>, std::greater<>>;
     ByRails hosts;
@@ -114,9 +114,9 @@ std::string_view stem(std::string_view name) {
     return name.substr(0, name.find_last_not_of("0123456789") + 1);
 }
 
-// Compute hosts by name that show so few HCAs that they count as service hosts.
+// Compute hosts, judged by name, with so few HCAs that they count as service hosts.
 void report_thin_hosts(const Fabric& fabric, Findings& findings) {
-    std::map<std::string_view, Mode<std::size_t>> compute; // HCAs of compute hosts by stem of name
+    std::map<std::string_view, Mode<std::size_t>> compute; // number of HCAs of compute hosts, by name stem
     for (const Host& host : fabric.hosts)
         if (host.unit != none) compute[stem(host.name)].add(host.hcas.size());
     for (const Host& host : fabric.hosts) {

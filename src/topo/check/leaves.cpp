@@ -1,4 +1,5 @@
-// Leaves against the other leaves: rails that a unit lacks, several rails on one leaf, storage among compute.
+// Leaves compared with other leaves: rails missing in a unit, several rails on one leaf, storage on compute
+// leaves.
 #include "topo/check/absent.hpp"
 #include "topo/check/parts.hpp"
 
@@ -12,7 +13,7 @@
 namespace topo::checks {
 namespace {
 
-// Whether most spines of a unit have a port free below one that is in use: a cable was there.
+// Whether most spines of a unit have a free port below a used one: a cable was there.
 bool spines_have_free_ports(const Fabric& fabric, const Unit& unit) {
     std::map<int, std::set<int>> ports; // of each spine
     std::set<int> spines;
@@ -38,8 +39,8 @@ std::vector<int> leaves_of(const Unit& unit) {
     return leaves;
 }
 
-// Rails that a whole unit lacks while most units have them, and leaves of the HCAs' further ports. A unit
-// whose hosts have half the rails, or fewer, was built so, unless the one leaf that it lacks is known by its
+// Rails that a whole unit lacks while most units have them, and leaves of the HCAs' additional ports. A unit
+// whose hosts have at most half the rails was built like this, unless the only missing leaf is known by its
 // name and by its place on the spines.
 void report_missing_leaves(const Fabric& fabric, Findings& findings) {
     std::vector<char> usual(at(fabric.rails), 0);
@@ -78,7 +79,7 @@ void report_missing_leaves(const Fabric& fabric, Findings& findings) {
     }
 }
 
-// A leaf that serves several rails where most serve one.
+// A leaf that serves several rails while most serve one.
 void report_shared_leaves(const Fabric& fabric, Findings& findings) {
     std::map<int, std::vector<std::pair<int, int>>> served; // leaf → unit and rail
     for (int u = 0; at(u) < fabric.units.size(); ++u)
@@ -94,7 +95,7 @@ void report_shared_leaves(const Fabric& fabric, Findings& findings) {
         return rails;
     };
     Mode<std::size_t> usual;
-    std::map<std::vector<int>, std::size_t> built_so; // the same rails on one leaf, in how many leaves
+    std::map<std::vector<int>, std::size_t> built_so; // number of leaves with the same rails
     for (const auto& [leaf, uses] : served) {
         usual.add(rails_on(uses).size());
         ++built_so[rails_on(uses)];
@@ -113,7 +114,7 @@ void report_shared_leaves(const Fabric& fabric, Findings& findings) {
     }
 }
 
-// Leaves without any host: one piece of information for the whole fabric.
+// Leaves without any host: one info finding for the whole fabric.
 void report_idle_leaves(const Fabric& fabric, Findings& findings) {
     std::vector<char> used(fabric.switches.size(), 0);
     for (const Host& host : fabric.hosts)

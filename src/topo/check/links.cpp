@@ -1,4 +1,4 @@
-// Each link against its siblings: state, width, speed.
+// Each link compared with similar links: state, width, speed.
 #include "topo/check/parts.hpp"
 #include "topo/check/strays.hpp"
 
@@ -14,7 +14,7 @@
 namespace topo::checks {
 namespace {
 
-// The usual widths and speeds around one thing: a host's compute links, a leaf's hosts, a switch's uplinks.
+// The usual widths and speeds of a set of links: a host's compute links, a leaf's hosts, a switch's uplinks.
 struct Usual {
     Mode<std::uint8_t> width;
     Mode<std::uint32_t> mbps;
@@ -31,14 +31,14 @@ bool is_compute(const Fabric& fabric, const End& end) {
     return end.host != none && fabric.hosts[at(end.host)].hcas[at(end.hca)].role == Role::compute;
 }
 
-// The lower of a link's ends in the tree: a host, else the switch of the lower tier, else the first.
+// The lower end of a link in the tree: a host, else the switch of the lower tier, else the first.
 const End& lower_end(const Fabric& fabric, const Link& link) {
     if (link.a.host != none || link.b.host != none) return link.a.host != none ? link.a : link.b;
     return fabric.switches[at(link.b.switch_)].tier < fabric.switches[at(link.a.switch_)].tier ? link.b
                                                                                                : link.a;
 }
 
-// Links that should run alike over the whole fabric: of one device of hosts named alike, or between two
+// Links that should be equal across the fabric: of one device of hosts with similar names, or between two
 // tiers.
 using Kind = std::pair<std::string, std::string>;
 
@@ -55,11 +55,10 @@ Kind kind_of(const Fabric& fabric, const Link& link) {
     return {tier(lower), upper.switch_ == none ? "" : tier(upper)};
 }
 
-// A host of at least three compute links is its own measure; smaller ones are measured by their leaf.
+// Hosts with at least three compute links are compared within themselves; smaller ones with their leaf.
 constexpr std::size_t own_measure = 3;
 
-// The leaf on which an HCA should hang, as the others of its unit do; the one on which it hangs where that is
-// not known.
+// The leaf where an HCA should be, like the others of its unit; its actual leaf if that is unknown.
 int proper_leaf(const Fabric& fabric, const End& lower, const End& upper) {
     const Host& host = fabric.hosts[at(lower.host)];
     const int rail = host.hcas[at(lower.hca)].rail;
@@ -69,7 +68,7 @@ int proper_leaf(const Fabric& fabric, const End& lower, const End& upper) {
 }
 
 struct Siblings {
-    // `blamed`: switches all of whose links are slow, which say nothing of the hosts below.
+    // `blamed`: switches all of whose links are slow, which are no evidence about the hosts below.
     Siblings(const Fabric& fabric, const std::vector<char>& blamed)
         : of_host(fabric.hosts.size()), of_leaf(fabric.switches.size()), of_any(fabric.switches.size()),
           of_uplinks(fabric.switches.size()) {
@@ -89,7 +88,7 @@ struct Siblings {
             if (const int leaf = proper_leaf(fabric, lower, upper); leaf != none) of_leaf[at(leaf)].add(link);
         }
     }
-    // None when there is nothing to compare with.
+    // None if there is nothing to compare with.
     const Usual* of(const Fabric& fabric, const Link& link) const {
         const End& lower = lower_end(fabric, link);
         const Usual* usual = nullptr;
@@ -103,7 +102,7 @@ struct Siblings {
                 usual = leaf == none ? nullptr : &of_leaf[at(leaf)];
             }
         } else if (nameless(fabric.hosts[at(lower.host)])) {
-            const int leaf = other_end(link, lower).switch_; // nothing else says what its like is
+            const int leaf = other_end(link, lower).switch_; // no other links are comparable
             usual = leaf == none ? nullptr : &of_any[at(leaf)];
             if (usual != nullptr && usual->mbps.count() < own_measure) usual = nullptr;
         } else {
@@ -115,12 +114,12 @@ struct Siblings {
     }
 
     std::vector<Usual> of_host, of_leaf; // compute
-    std::vector<Usual> of_any;           // of a leaf: all hosts
+    std::vector<Usual> of_any;           // all hosts of a leaf
     std::vector<Usual> of_uplinks;
     std::map<Kind, Usual> of_kind; // storage
 };
 
-// A cable of a leaf to a core: one that uplinks() reports, and no sibling of the leaf's others.
+// A cable from a leaf to a core: it is reported by uplinks(), and is not comparable with the leaf's others.
 bool past_a_tier(const Fabric& fabric, const Link& link) {
     if (link.a.switch_ == none || link.b.switch_ == none) return false;
     const int a = fabric.switches[at(link.a.switch_)].tier, b = fabric.switches[at(link.b.switch_)].tier;
@@ -132,15 +131,15 @@ bool among(const std::vector<std::size_t>& links, const Fabric& fabric, const Li
                               static_cast<std::size_t>(&link - fabric.links.data()));
 }
 
-// Switches all of whose links to switches, and nearly all to hosts, run below what links between those tiers
-// of their network usually do, where their siblings' do not: the switch, not its cables. Reports them and
-// marks their links. `strays`: links that should not be there.
+// Switches all of whose links to switches, and nearly all to hosts, are slower than usual between those tiers
+// of their network, while their siblings' links are not: the fault is the switch, not its cables. Reports
+// them and marks their links. `strays`: links that should not exist.
 std::vector<char> report_switches(const Fabric& fabric, const std::vector<std::size_t>& strays,
                                   Findings& findings) {
     const auto roles = roles_of(fabric);
     const auto of_storage = [&](int s) { return roles[at(s)] == Role::storage; };
     const auto stray = [&](const Link& link) { return among(strays, fabric, link); };
-    std::map<std::tuple<int, int, bool>, Usual> usual; // by tiers, hosts being -2; of storage
+    std::map<std::tuple<int, int, bool>, Usual> usual; // by tiers, hosts as -2; storage
     const auto kind = [&](const Link& link) {
         const auto tier = [&](const End& end) {
             return end.switch_ == none ? -2 : fabric.switches[at(end.switch_)].tier;
@@ -177,7 +176,7 @@ std::vector<char> report_switches(const Fabric& fabric, const std::vector<std::s
             count.width = link.width;
         }
     }
-    std::map<std::pair<int, bool>, std::pair<std::size_t, std::size_t>> of_tier; // so, of all
+    std::map<std::pair<int, bool>, std::pair<std::size_t, std::size_t>> of_tier; // slow, all
     for (int s = 0; at(s) < counts.size(); ++s) {
         auto& [whole, all] = of_tier[{fabric.switches[at(s)].tier, of_storage(s)}];
         whole += counts[at(s)].whole() ? 1 : 0;
@@ -214,7 +213,7 @@ void report_rate(const Fabric& fabric, const Link& link, const Usual& usual, Fin
                                : "look at cable and transceivers, then at the port's speed setting"});
 }
 
-// A host all of whose links are slower than those of most hosts of its unit.
+// A host all of whose links are slower than those of most hosts in its unit.
 void report_slow_hosts(const Fabric& fabric, const Siblings& siblings, Findings& findings) {
     for (const Unit& unit : fabric.units) {
         Mode<std::uint32_t> usual;
@@ -263,7 +262,7 @@ void links(const Fabric& fabric, Findings& findings) {
             continue;
         }
         if (explained(link.a) || explained(link.b)) continue;
-        if (among(strays, fabric, link) || past_a_tier(fabric, link)) continue; // it should not be there
+        if (among(strays, fabric, link) || past_a_tier(fabric, link)) continue; // it should not exist
         if (const Usual* usual = siblings.of(fabric, link)) report_rate(fabric, link, *usual, findings);
     }
     report_slow_hosts(fabric, siblings, findings);

@@ -1,5 +1,4 @@
-// Hosts that should be there: gaps in the numbering of a unit's hosts, units that are smaller than the
-// others.
+// Missing hosts: gaps in the numbering of a unit's hosts, units that are smaller than the others.
 #include "topo/check/absent.hpp"
 #include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
@@ -16,12 +15,12 @@
 namespace topo::checks {
 namespace {
 
-// The hosts of a unit that are named alike but for one number, and those numbers, ascending.
+// The hosts of a unit whose names differ only in one number, and those numbers, ascending.
 struct Series {
     NumberedName name;
     std::vector<std::uint32_t> numbers;
 
-    // Numbers among these, and those that go on from either end.
+    // Adds numbers between these, and those that continue at either end.
     void add(std::vector<std::uint32_t> more) {
         std::sort(more.begin(), more.end());
         std::set<std::uint32_t> all(numbers.begin(), numbers.end());
@@ -47,8 +46,8 @@ std::optional<Series> series_of(const Fabric& fabric, const Unit& unit) {
     return series;
 }
 
-// The port at which a host is plugged into most of its unit's leaves, the first of several beside each other
-// on a leaf that rails share; none where they differ.
+// The port number of a host on most of its unit's leaves, or the first of several adjacent ones on a leaf
+// shared by rails; none if they differ.
 int port_of(const Fabric& fabric, const Unit& unit, std::uint32_t h) {
     Mode<int> ports;
     for (const Hca& hca : fabric.hosts[h].hcas)
@@ -63,8 +62,8 @@ int port_of(const Fabric& fabric, const Unit& unit, std::uint32_t h) {
     return at(last - first) < ports.total() ? first : none;
 }
 
-// Names left out between neighbours on whose leaves the ports between are left out, too: a place that is kept
-// for them.
+// Of the missing names, those between neighbours whose ports on the leaves also leave a gap: a place reserved
+// for a host.
 std::vector<std::string> with_free_ports(const Fabric& fabric, const Nameless& nameless, const Unit& unit,
                                          std::vector<std::string> names) {
     std::map<std::uint32_t, int> ports; // by number
@@ -72,7 +71,7 @@ std::vector<std::string> with_free_ports(const Fabric& fabric, const Nameless& n
         if (const auto name = numbered(fabric.hosts[h].name))
             if (const int port = port_of(fabric, unit, h); port != none) ports.emplace(name->number, port);
     std::set<int> taken;
-    Mode<int> strides; // ports from a host to the next
+    Mode<int> strides; // ports from one host to the next
     for (auto next = ports.begin(), last = ports.end(); next != ports.end(); last = next++) {
         taken.insert(next->second);
         if (last != ports.end() && next->first == last->first + 1) strides.add(next->second - last->second);
@@ -97,7 +96,7 @@ std::vector<std::string> with_free_ports(const Fabric& fabric, const Nameless& n
 class Firsts {
 public:
     void add(std::uint32_t number) { ++units_[number]; }
-    // Whether units begin there mostly.
+    // Whether most units begin at this number.
     bool of(std::uint32_t number) const {
         std::size_t all = 0;
         for (const auto& [first, units] : units_)
@@ -110,24 +109,24 @@ private:
     std::map<std::uint32_t, std::size_t> units_;
 };
 
-// At most a quarter of a unit is said to be missing; more than that was never there.
+// At most a quarter of a unit is reported as missing; a larger part never existed.
 bool few(std::size_t missing, std::size_t of) {
     return missing > 0 && missing * 4 <= of;
 }
 
-// Names between the first and the last of the series that no host of the fabric has.
+// Names between the first and the last of the series that no host in the fabric has.
 std::vector<std::string> gaps(const Fabric& fabric, const Series& series) {
     const auto& numbers = series.numbers;
     const auto skipped = numbers.back() - numbers.front() + 1 - numbers.size();
     std::vector<std::string> names;
-    if (skipped > numbers.size()) return names; // not numbered one by one
+    if (skipped > numbers.size()) return names; // not numbered consecutively
     for (std::size_t i = 1; i < numbers.size(); ++i)
         for (auto n = numbers[i - 1] + 1; n < numbers[i]; ++n)
             if (auto name = series.name.at(n); !fabric.find_host(name)) names.push_back(std::move(name));
     return names;
 }
 
-// The next names before the first or behind the last of the series; nothing when other hosts have them.
+// The next names before the first or after the last of the series; nothing if other hosts have them.
 std::vector<std::string> beyond(const Fabric& fabric, const Series& series, std::size_t count,
                                 const Firsts& firsts) {
     const auto first = series.numbers.front(), last = series.numbers.back();
@@ -137,8 +136,8 @@ std::vector<std::string> beyond(const Fabric& fabric, const Series& series, std:
             if (auto name = series.name.at(n); !fabric.find_host(name)) names.push_back(std::move(name));
         return names.size() == count ? names : std::vector<std::string>();
     };
-    // Before the first only where that closes a gap to another unit, or most units begin there, or nothing is
-    // free behind the last.
+    // Before the first only if that closes a gap to another unit, if most units begin there, or if no names
+    // are free after the last.
     const bool begins = first > count && firsts.of(first - static_cast<std::uint32_t>(count));
     if (begins || (first > count + 1 &&
                    fabric.find_host(series.name.at(first - static_cast<std::uint32_t>(count) - 1))))
@@ -154,8 +153,8 @@ void report(const Fabric& fabric, const Nameless& nameless, const Unit& unit, st
     const auto size = series ? std::max(seen, series->numbers.size()) : seen;
     const bool alone = fabric.units.size() == 1;
     auto names = series ? gaps(fabric, *series) : std::vector<std::string>();
-    // More numbers are left out than hosts are lacking: what counts are those whose place is kept.
-    const bool whole = seen == unit.hosts.size(); // every host that is seen has a name
+    // More numbers are missing than hosts: only those with a reserved place count.
+    const bool whole = seen == unit.hosts.size(); // all hosts seen have a name
     const bool place_kept = !(alone && whole) && names.size() > usual - std::min(size, usual);
     if (place_kept) {
         names = with_free_ports(fabric, nameless, unit, std::move(names));
@@ -168,7 +167,7 @@ void report(const Fabric& fabric, const Nameless& nameless, const Unit& unit, st
     if (series && names.size() < count) {
         const auto next = beyond(fabric, *series, count - names.size(), firsts);
         if (next.empty()) return;
-        if (series->numbers.size() >= seen) // of every host that is seen the number is known
+        if (series->numbers.size() >= seen) // the numbers of all hosts seen are known
             names.insert(names.end(), next.begin(), next.end());
     }
     Finding finding{"host.missing", Severity::warning, {unit.name}, {}, {}};
@@ -191,7 +190,7 @@ void report(const Fabric& fabric, const Nameless& nameless, const Unit& unit, st
     findings.push_back(std::move(finding));
 }
 
-// The leaf of each rail that is left out between those of the units.
+// For each rail, the name missing among the leaves of the units.
 std::vector<std::string> absent_leaves(const Fabric& fabric) {
     std::vector<std::string> names;
     for (std::size_t r = 0; r < at(fabric.rails); ++r) {
@@ -204,10 +203,10 @@ std::vector<std::string> absent_leaves(const Fabric& fabric) {
     return names;
 }
 
-// Units that are not seen at all: between the numbers of two units as many are left out as units have hosts,
-// and the numbers of their leaves leave out one, too.
+// Whole units that are not seen: between the numbers of two units there is a gap as large as a unit, and
+// there is also a gap in the numbers of the leaves.
 void report_whole_units(const Fabric& fabric, std::size_t usual, Findings& findings) {
-    constexpr std::size_t fewest = 3;      // units that show the order
+    constexpr std::size_t fewest = 3;      // units needed to show the order
     std::map<std::uint32_t, Series> units; // by first number
     for (const Unit& unit : fabric.units)
         if (auto series = series_of(fabric, unit); series && series->numbers.size() == usual)
@@ -234,7 +233,7 @@ void report_whole_units(const Fabric& fabric, std::size_t usual, Findings& findi
 } // namespace
 
 void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
-    // Units of hosts that are named alike are of one kind; with few of these, all are.
+    // Units of hosts with similar names are of one kind; if any kind has few, all units are.
     std::vector<std::string> kinds;
     std::map<std::string, std::size_t> units;
     for (const Unit& unit : fabric.units)
@@ -242,9 +241,9 @@ void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings)
     constexpr std::size_t enough = 4;
     if (std::any_of(units.begin(), units.end(), [&](const auto& kind) { return kind.second < enough; }))
         kinds.assign(fabric.units.size(), std::string());
-    // Of each kind the sizes, greatest first, and how many are so.
+    // The sizes for each kind, largest first, with their frequency.
     std::map<std::string, std::map<std::size_t, std::size_t, std::greater<>>> sizes;
-    std::vector<std::size_t> seen; // hosts of each unit, those without a name too
+    std::vector<std::size_t> seen; // hosts of each unit, including those without a name
     Mode<std::size_t> common;
     Firsts firsts;
     for (const Unit& unit : fabric.units) {
@@ -257,7 +256,7 @@ void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings)
     for (std::size_t u = 0; u < seen.size(); ++u) {
         const auto all = static_cast<std::size_t>(std::count(kinds.begin(), kinds.end(), kinds[u]));
         const auto& own = sizes.at(kinds[u]);
-        // The greatest size that at least a quarter of the units have.
+        // The largest size that at least a quarter of the units have.
         const auto usual =
             std::find_if(own.begin(), own.end(), [&](const auto& size) { return size.second * 4 >= all; });
         report(fabric, nameless, fabric.units[u], seen[u], usual == own.end() ? seen[u] : usual->first,

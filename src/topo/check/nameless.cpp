@@ -12,7 +12,7 @@
 namespace topo::checks {
 namespace {
 
-// The port at which a host is plugged into a leaf.
+// The port of a leaf that a host is plugged into.
 int switch_port(const Fabric& fabric, const HcaPort& port) {
     const Link& link = fabric.links[at(port.link)];
     return link.a.switch_ == port.leaf ? link.a.port : link.b.port;
@@ -23,7 +23,7 @@ std::size_t rails_of(const Unit& unit) {
            at(static_cast<int>(std::count(unit.leaves.begin(), unit.leaves.end(), none)));
 }
 
-// Whether rails of the unit have a leaf in common.
+// Whether rails of the unit share a leaf.
 bool shares_leaves(const Unit& unit) {
     std::vector<int> leaves;
     std::copy_if(unit.leaves.begin(), unit.leaves.end(), std::back_inserter(leaves),
@@ -32,7 +32,7 @@ bool shares_leaves(const Unit& unit) {
     return std::adjacent_find(leaves.begin(), leaves.end()) != leaves.end();
 }
 
-// On each of its leaves, where rails share them.
+// On each of its leaves, if rails share them.
 int ports_of_a_host(const Fabric& fabric, const Unit& unit) {
     Mode<int> each;
     for (const auto h : unit.hosts) {
@@ -46,7 +46,7 @@ int ports_of_a_host(const Fabric& fabric, const Unit& unit) {
     return each.empty() ? 1 : each.value();
 }
 
-// Rails of its unit that the host has no link on.
+// Number of the unit's rails on which the host has no link.
 std::size_t lacking(const Fabric& fabric, int host) {
     const auto& own = fabric.hosts[at(host)].leaves;
     const auto& leaves = fabric.units[at(fabric.hosts[at(host)].unit)].leaves;
@@ -62,12 +62,12 @@ std::string without_number(std::string_view name, int before_last) {
     return parts ? fmt::format("{}#{}", parts->stem, parts->tail) : std::string();
 }
 
-// Which number of a leaf's name, counted from the last, is all in which the leaves of a unit differ; none
-// where the names of most units do not say.
+// Which number in a leaf's name, counted from the last, is the only difference between the leaves of a unit;
+// none if the names of most units do not show it.
 int number_of_rail(const Fabric& fabric) {
     constexpr int most = 4;
     for (int n = 0; n < most; ++n) {
-        std::set<std::string> alike; // what is common to a unit's leaves, and of that unit alone
+        std::set<std::string> alike; // the common part of a unit's leaves, if only that unit has it
         for (const Unit& unit : fabric.units) {
             std::set<std::string> names;
             for (const int leaf : unit.leaves)
@@ -80,14 +80,14 @@ int number_of_rail(const Fabric& fabric) {
     return none;
 }
 
-// Leaves all of whose HCAs are without a name, gathered by what their names have in common.
+// Leaves whose HCAs all have no name, grouped by the common part of the leaves' names.
 std::vector<NamelessUnit> nameless_units(const Fabric& fabric, const Plan& plan) {
     if (std::any_of(fabric.units.begin(), fabric.units.end(), shares_leaves)) return {};
     const bool single = std::all_of(fabric.units.begin(), fabric.units.end(),
                                     [](const Unit& unit) { return rails_of(unit) == 1; });
     const int rail = number_of_rail(fabric);
     if (fabric.units.empty() || (rail == none && !single)) return {};
-    std::set<std::string> shapes; // of the names of units' leaves
+    std::set<std::string> shapes; // of the names of the units' leaves
     for (const Unit& unit : fabric.units)
         for (const int leaf : unit.leaves)
             if (leaf != none) shapes.insert(name_shape(fabric.switches[at(leaf)].name));
@@ -95,7 +95,7 @@ std::vector<NamelessUnit> nameless_units(const Fabric& fabric, const Plan& plan)
     std::map<int, NamelessUnit> of_leaf;
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas) {
-            bool counted = false; // an HCA is, once
+            bool counted = false; // count each HCA once
             for (const HcaPort& port : hca.ports) {
                 if (port.leaf == none || fabric.switches[at(port.leaf)].tier != 0) continue;
                 if (!nameless(host) || plan.unit_of(port.leaf) != none) {
@@ -183,7 +183,7 @@ Nameless::Nameless(const Fabric& fabric, const Plan& plan)
             for (const HcaPort& port : hca.ports)
                 if (cabled == nullptr && port.leaf != none) cabled = &port;
         const int unit = cabled == nullptr ? none : plan.unit_of(cabled->leaf);
-        if (unit == none) continue; // a unit without any name is looked for by its leaves
+        if (unit == none) continue; // a unit without any names is identified by its leaves
         const auto& leaves = fabric.units[at(unit)].leaves;
         const auto rail = std::find(leaves.begin(), leaves.end(), cabled->leaf);
         const int port = switch_port(fabric, *cabled);
@@ -192,7 +192,7 @@ Nameless::Nameless(const Fabric& fabric, const Plan& plan)
         groups[{unit, port}].emplace_back(h, rail == leaves.end() ? none
                                                                   : static_cast<int>(rail - leaves.begin()));
     }
-    int last = none; // port of the group before
+    int last = none; // port of the previous group
     for (auto& [where, hcas] : groups) {
         const auto& [unit, port] = where;
         const bool shared = shares_leaves(fabric.units[at(unit)]);
@@ -202,7 +202,7 @@ Nameless::Nameless(const Fabric& fabric, const Plan& plan)
             return found == owners.end() ? none : found->second;
         };
         ProbableHost host{unit, port, owner_at(port), std::move(hcas)};
-        // Where rails share a leaf a host has ports beside each other there.
+        // If rails share a leaf, a host has adjacent ports there.
         if (shared && host.owner == none)
             for (const int beside : {owner_at(port - 1), owner_at(port + 1)})
                 if (host.owner == none && beside != none && lacking(fabric, beside) >= host.hcas.size())
@@ -224,7 +224,7 @@ Nameless::Nameless(const Fabric& fabric, const Plan& plan)
         if (host.owner != none || host.hcas.size() * 2 < rails) continue;
         ++whole_[at(host.unit)];
         if (host.hcas.size() < rails) continue;
-        for (const auto& [h, rail] : host.hcas) // they stand for no one else's
+        for (const auto& [h, rail] : host.hcas) // they do not replace another host's
             if (rail != none) --balance_[at(fabric.units[at(host.unit)].leaves[at(rail)])];
     }
     units_ = nameless_units(fabric, plan);

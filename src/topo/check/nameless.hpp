@@ -1,5 +1,5 @@
-// HCAs whose descriptions do not say of which host they are, and of which they probably are: of one that
-// hangs on the same port of each of its unit's leaves. Internal to src/topo/check.
+// HCAs whose descriptions do not identify their host, and the host to which they probably belong: such HCAs
+// are on the same port of each of the unit's leaves. Internal to src/topo/check.
 #pragma once
 
 #include "topo/check/plan.hpp"
@@ -13,18 +13,18 @@
 
 namespace topo::checks {
 
-// HCAs without a host on equal ports of a unit's leaves.
+// HCAs without a host on the same port of a unit's leaves.
 struct ProbableHost {
     int unit = none;
     int port = none;
-    int owner = none;                      // the host that has its other cables on that port
-    std::vector<std::pair<int, int>> hcas; // host of one HCA, rail; ascending by rail
+    int owner = none;                      // the host whose other cables are on that port
+    std::vector<std::pair<int, int>> hcas; // single-HCA host, rail; ascending by rail
 };
 
-// Leaves on which no HCA names a host, and which are probably of one unit by their names.
+// Leaves on which no HCA names a host, and which probably belong to one unit according to their names.
 struct NamelessUnit {
     std::vector<int> leaves;  // ascending
-    std::set<int> ports = {}; // that HCAs are plugged into: a host each
+    std::set<int> ports = {}; // with HCAs: one host each
     std::size_t hcas = 0;
 };
 
@@ -34,21 +34,21 @@ public:
 
     // Ascending by unit and port.
     const std::vector<ProbableHost>& hosts() const { return hosts_; }
-    // Units of which no host has a name. Not known where rails share leaves, or where the leaves of other
-    // units are not named alike.
+    // Units of which no host has a name. Unknown if rails share leaves, or if the leaves of other units are
+    // not named alike.
     const std::vector<NamelessUnit>& units() const { return units_; }
-    // Hosts of the unit that are seen without a name, with at least half of its rails.
+    // The number of hosts of the unit that are seen without a name, with at least half of its rails.
     std::size_t whole(int unit) const;
-    // An HCA without a name hangs where the cable of that rail of the host should be.
+    // Whether an HCA without a name is where this host's cable for that rail should be.
     bool stands_for(const Fabric& fabric, int host, int rail) const;
-    // The numbers of the unit's hosts without a name, by the order of its ports; none where they keep no
-    // order.
+    // The numbers of the unit's hosts without a name, derived from the order of its ports; none if they have
+    // no order.
     std::vector<std::uint32_t> numbers(int unit) const;
 
 private:
-    // The number of a host, times its ports on a leaf, is its first port and the offset.
+    // A host's number times its ports on a leaf equals its first port plus the offset.
     struct Order {
-        int ports = 0; // 0: no order is kept
+        int ports = 0; // 0: there is no order
         std::int64_t offset = 0;
     };
 
@@ -56,9 +56,9 @@ private:
     std::vector<NamelessUnit> units_;
     std::vector<std::size_t> whole_; // by unit
     std::vector<Order> orders_;      // by unit
-    std::vector<int> ports_;         // usual port of each host on its unit's leaves; none: of no port
-    std::vector<char> in_order_;     // by unit: its hosts have equal ports on all leaves
-    std::vector<int> balance_;       // by leaf: HCAs of no whole host without a name less links that lack
+    std::vector<int> ports_;         // usual port of each host on its unit's leaves; none: there is none
+    std::vector<char> in_order_;     // by unit: its hosts use the same port on all leaves
+    std::vector<int> balance_;       // by leaf: HCAs without a name or whole host, less missing links
     std::map<std::pair<int, int>, int> on_port_; // leaf, port → host of an HCA without a name
 };
 

@@ -1,4 +1,4 @@
-// Names that are not unique, and hosts about which too little is known.
+// Duplicate names, and hosts about which too little is known.
 #include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
 
@@ -10,8 +10,8 @@
 namespace topo::checks {
 namespace {
 
-// GUIDs with the ports that they are plugged into, the first few; nothing else tells things of one name
-// apart.
+// The first few GUIDs with the ports that they are plugged into; nothing else distinguishes things of the
+// same name.
 std::string listed(const std::vector<std::string>& things) {
     constexpr std::size_t most = 8;
     if (things.size() <= most) return fmt::format("{}", fmt::join(things, ", "));
@@ -52,7 +52,7 @@ void report_duplicate_hcas(const Fabric& fabric, Findings& findings) {
     }
 }
 
-// Hosts of which several HCAs are known by the host's name alone: their rails were told by leaves.
+// Hosts with several HCAs known only by the host's name: their rails were derived from leaves.
 void report_unnamed_devices(const Fabric& fabric, Findings& findings) {
     std::vector<std::uint32_t> hosts;
     std::size_t hcas = 0;
@@ -89,9 +89,9 @@ void report_duplicate_switches(const Fabric& fabric, Findings& findings) {
     }
 }
 
-// HCAs that describe themselves as a host's that is there under that name already, and those that name none.
+// HCAs whose description gives a host that already exists under that name, and those that give none.
 void report_namesakes(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
-    std::map<std::string, std::vector<int>> twins; // name → hosts of one HCA
+    std::map<std::string, std::vector<int>> twins; // name → single-HCA hosts
     for (int h = 0; at(h) < fabric.hosts.size(); ++h)
         if (auto name = namesake(fabric, fabric.hosts[at(h)]); !name.empty()) twins[name].push_back(h);
     for (const auto& [name, hcas] : twins) {
@@ -129,7 +129,7 @@ void report_nameless(const Fabric& fabric, const Nameless& nameless, Findings& f
     Finding finding{"name.missing", Severity::warning, {}, {}, {}};
     for (const int h : all)
         finding.ends.push_back(fabric.hosts[at(h)].name);
-    std::map<std::string, std::vector<int>> whole; // unit → ports, of hosts of which nothing is named
+    std::map<std::string, std::vector<int>> whole; // unit → ports, for hosts without any names
     std::size_t hosts = 0, of_hosts = 0;
     std::string owned;
     for (const auto& host : nameless.hosts()) {
@@ -167,7 +167,7 @@ void report_nameless(const Fabric& fabric, const Nameless& nameless, Findings& f
     findings.push_back(std::move(finding));
 }
 
-// Descriptions that spell their host's name otherwise than most of its HCAs do.
+// Descriptions that spell their host's name differently from most of its HCAs.
 void report_spellings(const Fabric& fabric, Findings& findings) {
     std::map<std::string, std::map<std::string, std::vector<std::string>>> odd; // host → spelling → devices
     for (const Host& host : fabric.hosts)
@@ -199,7 +199,7 @@ void report_without_facts(const Fabric& fabric, Findings& findings) {
                         [](const Hca& hca) { return hca.pci.empty() && hca.numa == none; }))
             without.push_back(h);
     }
-    if (without.empty() || without.size() == compute) return; // facts were gathered of all, or of none
+    if (without.empty() || without.size() == compute) return; // facts were gathered for all hosts, or none
     findings.push_back(
         {"host.facts",
          Severity::warning,

@@ -1,5 +1,5 @@
-// The order of rails on the leaves of whole units: where all hosts of a unit, or of the fabric, are cabled
-// alike and in another order than the numbers of leaves or the other units have it, no host differs from its
+// The order of rails on the leaves of whole units. If all hosts of a unit, or of the fabric, are cabled alike
+// but in an order that differs from that of the leaf numbers or of other units, no host differs from its
 // neighbours.
 #include "topo/check/parts.hpp"
 #include "topo/numbered_name.hpp"
@@ -11,11 +11,11 @@
 namespace topo::checks {
 namespace {
 
-// By rail that the unit has: the place of its leaf among the unit's leaves.
+// For each rail of the unit: the position of its leaf among the unit's leaves.
 using Order = std::vector<int>;
 
-// Whether more than half of the unit's hosts have each rail on its leaf. Halves that contradict each other
-// are reported with the cables, which say that nothing decides.
+// Whether more than half of the unit's hosts have each rail on its leaf. Contradicting halves are reported
+// with the cables, as undecided.
 bool decided(const Fabric& fabric, const Unit& unit) {
     for (std::size_t r = 0; r < unit.leaves.size(); ++r) {
         std::size_t here = 0, cabled = 0;
@@ -29,7 +29,8 @@ bool decided(const Fabric& fabric, const Unit& unit) {
     return true;
 }
 
-// By the numbers in the leaves' names; empty where those differ in more or a leaf carries several rails.
+// From the numbers in the leaves' names; empty if those have other differences or a leaf carries several
+// rails.
 Order order_of(const Fabric& fabric, const Unit& unit) {
     std::vector<int> leaves;
     std::copy_if(unit.leaves.begin(), unit.leaves.end(), std::back_inserter(leaves),
@@ -48,7 +49,7 @@ Order order_of(const Fabric& fabric, const Unit& unit) {
     return order;
 }
 
-// By how many leaves every rail is too far; 0 for the plain order and for what is no rotation.
+// The number of leaves by which every rail is shifted; 0 for the plain order and if it is not a rotation.
 int rotation(const Order& order) {
     const auto n = static_cast<int>(order.size());
     for (int i = 0; i < n; ++i)
@@ -113,7 +114,7 @@ void report(const Fabric& fabric, const std::map<Order, std::vector<int>>& units
     }
 }
 
-// Rails of networks of their own: units whose rails are in each other's.
+// Rails with their own networks: units whose rails are in each other's network.
 std::vector<char> in_others_networks(const Fabric& fabric, Findings& findings) {
     std::vector<char> found(fabric.units.size(), 0);
     std::vector<Mode<int>> usual(at(fabric.rails)); // island of each rail
@@ -123,7 +124,7 @@ std::vector<char> in_others_networks(const Fabric& fabric, Findings& findings) {
     for (int u = 0; at(u) < fabric.units.size() && fabric.tiers > 1; ++u) {
         const Unit& unit = fabric.units[at(u)];
         std::vector<std::size_t> odd;
-        bool permuted = true; // into networks of other rails
+        bool permuted = true; // to networks of other rails
         for (std::size_t r = 0; r < unit.leaves.size(); ++r) {
             if (unit.leaves[r] == none || usual[r].count() * 2 <= usual[r].total()) continue;
             const int island = fabric.switches[at(unit.leaves[r])].island;

@@ -1,4 +1,4 @@
-// The parts of check(): each looks for one family of faults. Internal to src/topo/check.
+// The parts of check(): each looks for one kind of fault. Internal to src/topo/check.
 #pragma once
 
 #include "topo/check/check.hpp"
@@ -21,25 +21,25 @@ void cabling(const Fabric& fabric, const Plan& plan, Findings& findings); // HCA
 void hosts(const Fabric& fabric, const Plan& plan, const Nameless& nameless,
            Findings& findings); // rails and ports without a link
 void missing(const Fabric& fabric, const Nameless& nameless,
-             Findings& findings);                      // hosts that are not seen, by number and size of units
-void leaves(const Fabric& fabric, Findings& findings); // missing rails, shared leaves
-void order(const Fabric& fabric, Findings& findings);  // rails of whole units in another order
-void gpus(const Fabric& fabric, Findings& findings);   // GPUs far from the HCAs of their rails
+             Findings& findings);                       // missing hosts, from numbers and sizes of units
+void leaves(const Fabric& fabric, Findings& findings);  // missing rails, shared leaves
+void order(const Fabric& fabric, Findings& findings);   // rails of whole units in a different order
+void gpus(const Fabric& fabric, Findings& findings);    // GPUs far from the HCAs of their rails
 void uplinks(const Fabric& fabric, Findings& findings); // crossed, missing and too few uplinks
 void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow links
 void storage(const Fabric& fabric, const Plan& plan,
              Findings& findings);                        // HCAs and cables of storage networks
-void vanished(const Fabric& fabric, Findings& findings); // spines and cores that nothing leads to any more
-void strays(const Fabric& fabric, Findings& findings);   // cables between switches that no tree has
+void vanished(const Fabric& fabric, Findings& findings); // spines and cores to which nothing leads any more
+void strays(const Fabric& fabric, Findings& findings);   // cables between switches that do not fit a tree
 void names(const Fabric& fabric, const Nameless& nameless,
            Findings& findings);                         // duplicates, nameless HCAs, hosts without facts
-void domains(const Fabric& fabric, Findings& findings); // NVLink domains that do not lie in one unit
+void domains(const Fabric& fabric, Findings& findings); // NVLink domains that are not in one unit
 void parts(const Fabric& fabric, Findings& findings);   // disconnected fabrics, oversubscription
 
-// Whether hosts lack rails because they were built so: several hosts, and at least half of the rails.
+// Whether hosts lack rails because they were built like this: several hosts, and at least half of the rails.
 bool of_another_make(std::size_t lacking, std::size_t of, std::size_t hosts);
 
-// An HCA of which the description does not say which one it is: nameless, or named as another of its host.
+// An HCA whose description does not identify it: nameless, or with the name of another one in its host.
 bool unidentified(const Host& host, const Hca& hca);
 
 // The end of a link that is not `here`.
@@ -47,7 +47,7 @@ inline const End& other_end(const Link& link, const End& here) {
     return link.a == here ? link.b : link.a;
 }
 
-// The most common value and how often it came; the larger value wins a tie.
+// The most common value and its frequency; the larger value wins a tie.
 template <class Value> class Mode {
 public:
     void add(const Value& value) { ++counts_[value]; }

@@ -20,7 +20,7 @@ bool uses_several_ports(const Hca& hca) {
                          [](const HcaPort& port) { return port.leaf != none; }) > 1;
 }
 
-// Of as many a leaf of the unit's own, then the one of the HCAs' first ports.
+// Of equals one of the unit's own leaves, then the one of the HCAs' first ports.
 int usual_leaf(const Mode<int>& leaves, const std::vector<int>& owners, int unit, int first) {
     const auto rank = [&](const auto& counted) {
         const auto& [leaf, count] = counted;

@@ -1,4 +1,4 @@
-// How a unit's cables should run, judged by the majority of its own hosts. Internal to src/topo/check.
+// How a unit's cables should run, derived from the majority of its own hosts. Internal to src/topo/check.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -8,9 +8,9 @@
 
 namespace topo::checks {
 
-// One port of a rail, and the leaf on which most hosts of the unit have it.
+// One port of a rail, and its leaf for most hosts of the unit.
 struct Lane {
-    int port = none; // none: whichever port of the HCA is the lowest that has a link
+    int port = none; // none: the lowest port of the HCA that has a link
     int leaf = none;
 };
 
@@ -19,15 +19,15 @@ class Plan {
 public:
     explicit Plan(const Fabric& fabric);
 
-    // Empty where the unit has no such rail; several where its HCAs use several ports.
+    // Empty if the unit has no such rail; several if its HCAs use several ports.
     const std::vector<Lane>& lanes(int unit, int rail) const;
 
-    // The port of an HCA that should are attached to the lane's leaf; nullptr when it has no link.
+    // The port of an HCA that should be connected to the lane's leaf; nullptr if it has no link.
     static const HcaPort* port(const Host& host, const Hca& hca, const Lane& lane);
 
-    // The unit to which most HCAs on a leaf belong; none for a leaf without any.
+    // The unit to which most HCAs on a leaf belong; none if it has no HCAs.
     int unit_of(int leaf) const;
-    // The rails that a leaf carries by the plan of that unit: "rail 3", "rails 0, 1"; "no rail".
+    // The rails that a leaf carries according to that unit's plan: "rail 3", "rails 0, 1"; "no rail".
     std::string rails_of(int leaf) const;
 
 private:

@@ -1,4 +1,4 @@
-// Storage networks: each storage HCA against the same HCA of the hosts beside it by number.
+// Storage networks: each storage HCA is compared with the same HCA of hosts with neighbouring numbers.
 #include "topo/check/storage.hpp"
 
 #include "topo/check/parts.hpp"
@@ -13,7 +13,7 @@
 namespace topo::checks {
 namespace {
 
-// One storage device of the hosts named alike, in their order.
+// One storage device of hosts with similar names, in their order.
 struct Row {
     struct Cable {
         int host, hca, leaf;
@@ -27,8 +27,8 @@ int leaf_of(const Hca& hca) {
     return none;
 }
 
-// The leaf that the nearest cables of the row agree on, two on either side of position i: all but one of
-// them, and the two next to it. At the end of a row those on one side.
+// The leaf on which the nearest cables of the row agree, two on either side of position i: all but one of
+// them, including both adjacent ones. At the end of a row, those on one side.
 int between(const Row& row, std::size_t i) {
     Mode<int> near;
     std::vector<int> next;
@@ -42,7 +42,8 @@ int between(const Row& row, std::size_t i) {
     return agreed ? near.value() : none;
 }
 
-// Hosts that should have the same storage HCAs: those of one shape of name whose units have as many rails.
+// Hosts that should have the same storage HCAs: those with the same name shape whose units have the same
+// number of rails.
 using Kind = std::pair<std::string, std::ptrdiff_t>;
 using Class = std::pair<Kind, std::string>; // and the device
 
@@ -55,8 +56,8 @@ Kind kind_of(const Fabric& fabric, const Host& host) {
     return {name_shape(host.name), rails};
 }
 
-// For each row what is misplaced; nothing when that is more than an eighth of it, and one. A cable that hangs
-// where two thirds of its unit's do is in its place, whatever the numbers say.
+// Finds the misplaced cables of each row; none if they are more than one and more than an eighth of it. A
+// cable on the same leaf as two thirds of its unit's is in the right place, whatever the numbers.
 void judge_row(const Fabric& fabric, const Row& row, const std::string& device, StoragePlan& plan) {
     std::map<int, Mode<int>> of_unit;
     for (const auto& cable : row.cables)
@@ -75,7 +76,7 @@ void judge_row(const Fabric& fabric, const Row& row, const std::string& device, 
     plan.misplaced.insert(plan.misplaced.end(), odd.begin(), odd.end());
 }
 
-// The hosts that have no such cable, each with the leaf of the next that has.
+// The hosts without such a cable, each with the leaf of the next host that has one.
 std::vector<StorageCable> lacking_hosts(const Row& row, const std::vector<int>& all,
                                         const std::string& device) {
     std::vector<StorageCable> lacking;
@@ -153,7 +154,7 @@ StoragePlan judge_storage(const Fabric& fabric) {
 void storage(const Fabric& fabric, const Plan&, Findings& findings) {
     struct Lack {
         std::vector<std::string> devices;
-        int leaf = none; // of the first
+        int leaf = none; // of the first one
     };
     std::map<int, Lack> lacks; // by host
     const auto plan = judge_storage(fabric);
@@ -166,7 +167,7 @@ void storage(const Fabric& fabric, const Plan&, Findings& findings) {
         findings.push_back(
             {"host.storage", Severity::error, std::move(ends), std::move(evidence), std::move(fix)});
     };
-    constexpr std::size_t of_a_leaf = 4; // hosts beside each other that lack the same
+    constexpr std::size_t of_a_leaf = 4; // adjacent hosts that lack the same
     for (auto from = lacks.begin(); from != lacks.end();) {
         std::vector<std::uint32_t> hosts;
         auto to = from;

@@ -1,4 +1,4 @@
-// How storage HCAs are cabled where most hosts named alike agree. Internal to src/topo/check.
+// The usual cabling of storage HCAs, if most hosts with similar names agree. Internal to src/topo/check.
 #pragma once
 
 #include "topo/check/absent.hpp"
@@ -10,22 +10,22 @@
 
 namespace topo::checks {
 
-// A storage HCA, and the leaf on which the same HCAs of the hosts beside it by number are.
+// A storage HCA, and the leaf of the same HCAs of hosts with neighbouring numbers.
 struct StorageCable {
-    int host = none, hca = none; // hca: none when the host has no such HCA or no cable on it
+    int host = none, hca = none; // hca: none if the host has no such HCA or no cable on it
     int leaf = none;             // where it should be
     std::string device;
 };
 
 struct StoragePlan {
-    std::vector<StorageCable> misplaced; // on another switch than that
+    std::vector<StorageCable> misplaced; // on another switch
     std::vector<StorageCable> missing;
-    std::map<std::string, Names> leaves; // by device, one that is not seen among those of storage
+    std::map<std::string, Names> leaves; // by device: a storage leaf that is not seen
 };
 
-// Devices of fewer than four hosts are not judged, nor those whose hosts are not cabled in the order of their
-// numbers. Where more than a quarter of the hosts lack a device they were built so, unless they are all
-// beside each other and a leaf is not seen. O(n log n).
+// Devices of fewer than four hosts are not judged, nor those whose hosts are not cabled in numerical order.
+// If more than a quarter of the hosts lack a device, they were built like this, unless they are all adjacent
+// and a leaf is not seen. O(n log n).
 StoragePlan judge_storage(const Fabric& fabric);
 
 } // namespace topo::checks

@@ -1,5 +1,5 @@
-// Cables between switches that the tree has no place for: from leaf to leaf, loops, between planes, between
-// the compute network and that of storage.
+// Cables between switches that do not fit a tree: from leaf to leaf, loops, between planes, between the
+// compute network and the storage network.
 #include "topo/check/strays.hpp"
 
 #include "topo/check/parts.hpp"
@@ -15,7 +15,7 @@ bool sideways(const Fabric& fabric, const Link& link) {
     return fabric.switches[at(link.a.switch_)].tier == fabric.switches[at(link.b.switch_)].tier;
 }
 
-// What links between switches of one tier a fabric has, as part of its network or astray.
+// The links between switches of one tier in a fabric, part of the network or stray.
 class Sideways {
 public:
     explicit Sideways(const Fabric& fabric)
@@ -38,7 +38,7 @@ public:
         }
     }
 
-    // Whether one of them should not be there.
+    // Whether this link should not exist.
     bool strays(const Link& link) const {
         const Tier& tier = tiers_.at(fabric_.switches[at(link.a.switch_)].tier);
         return tier.with * 2 <= tier.all || (has_spines(link.a.switch_) && has_spines(link.b.switch_)) ||
@@ -48,7 +48,7 @@ public:
 private:
     struct Tier {
         std::size_t with = 0, all = 0;       // switches with such links
-        std::size_t within = 0, between = 0; // such links in a pod, and from pod to pod
+        std::size_t within = 0, between = 0; // such links within a pod, and between pods
     };
     bool in_one_pod(const Link& link) const {
         const int pod = fabric_.switches[at(link.a.switch_)].pod;
@@ -59,7 +59,7 @@ private:
     }
 
     const Fabric& fabric_;
-    std::vector<std::size_t> beside_, above_; // links of each switch
+    std::vector<std::size_t> beside_, above_; // links of each switch, sideways and up
     std::map<int, Tier> tiers_;
 };
 
@@ -67,8 +67,8 @@ std::string_view kind_of(int tier) {
     return tier == 0 ? "leaves" : tier == 1 ? "spines" : "switches of one tier";
 }
 
-// Leaves that are joined to each other by cables, and not by spines: a ring, or hosts on the switch in the
-// middle. A network may be built so, but it is no tree.
+// Leaves that are connected by cables to each other instead of spines: a ring, or hosts on the switch in the
+// middle. A network may be built like this, but it is not a tree.
 void report_joined_leaves(const Fabric& fabric, const std::vector<std::size_t>& strays, Findings& findings) {
     Sets joined(fabric.switches.size());
     std::vector<const Link*> cables;
@@ -112,17 +112,16 @@ void report_joined_leaves(const Fabric& fabric, const std::vector<std::size_t>& 
     }
 }
 
-// What a switch is joined to.
+// What a switch is connected to.
 struct Joints {
-    std::size_t own = 0, others = 0; // links to switches of the same network, and of the other
+    std::size_t own = 0, others = 0; // links to switches of its own network, and of the other
     std::size_t hcas = 0;            // of compute hosts
-    // Whether what leads into the other network should not be there: most links stay in the own one, or there
-    // are too few for the HCAs to be served by them.
+    // Whether the links to the other network should not exist: most links stay in its own network, or they
+    // are too few to serve the HCAs.
     bool strays() const { return own > others || (own == 0 && others * 8 <= hcas); }
 };
 
-// Cables from a switch of the one network, compute or storage, to one of the other, where both are for
-// themselves.
+// Cables between a switch of the compute network and one of the storage network, if these are separate.
 std::vector<char> into_other_networks(const Fabric& fabric) {
     const auto roles = roles_of(fabric);
     std::vector<char> found(fabric.links.size(), 0);
@@ -201,7 +200,7 @@ void strays(const Fabric& fabric, Findings& findings) {
     const auto found = stray_links(fabric);
     report_joined_leaves(fabric, found, findings);
     if (found.empty()) return;
-    Sets joined(fabric.switches.size()); // without what is found
+    Sets joined(fabric.switches.size()); // without the cables found
     auto next = found.begin();
     for (std::size_t l = 0; l < fabric.links.size(); ++l) {
         const Link& link = fabric.links[l];

@@ -1,4 +1,4 @@
-// Cables between switches that the tree has no place for. Internal to src/topo/check.
+// Cables between switches that do not fit a tree. Internal to src/topo/check.
 #pragma once
 
 #include "topo/check/check.hpp"
@@ -8,18 +8,18 @@
 
 namespace topo::checks {
 
-// By switch the network that it is of: a leaf by what most of its HCAs are for, any other by what most of its
-// links to the tier below lead to; nothing where less than two thirds are for one.
+// The network of each switch: of a leaf, by the role of most of its HCAs; of any other, by where most of its
+// links to the tier below lead; nothing if less than two thirds agree.
 std::vector<std::optional<Role>> roles_of(const Fabric& fabric);
 
-// Links of a switch to itself, and between switches of one tier where few of that tier have such links,
-// between leaves that have four times as many uplinks, or in a pod where most such links lead to other pods.
-// On spines of a Dragonfly+ or back to back, and on leaves without spines, they are the network itself. And
-// links between a switch of the compute network and one of storage, where most links of either are in its
-// own, or a leaf has no others and eight HCAs to each. Ascending.
+// Links of a switch to itself, and between switches of one tier if few in that tier have such links, between
+// leaves with four times as many uplinks, or within a pod if most such links lead to other pods. In a
+// Dragonfly+ or between back-to-back spines, and on leaves without spines, they are the network itself. Also
+// links between the compute and the storage network, if most links of either switch are in its own, or a leaf
+// has no others and eight HCAs for each. Ascending.
 std::vector<std::size_t> stray_links(const Fabric& fabric);
 
-// Links between pods that are lacking where no core joins these (Dragonfly+).
+// Missing links between pods if no core connects them (Dragonfly+).
 void globals(const Fabric& fabric, std::vector<Finding>& findings);
 
 } // namespace topo::checks

@@ -1,4 +1,4 @@
-// Links upward, of leaves to spines and of spines to cores, against those of switches of the same kind.
+// Uplinks, of leaves to spines and of spines to cores, compared with those of similar switches.
 #include "topo/check/parts.hpp"
 #include "topo/check/strays.hpp"
 #include "topo/check/vanished.hpp"
@@ -10,29 +10,29 @@
 namespace topo::checks {
 namespace {
 
-// Where a switch's links upward go. The one with more links is the greater.
+// Where a switch's uplinks lead. The one with more links compares greater.
 struct Spread {
     int links = 0;
     std::map<int, int> to; // upper switch → links
     auto operator<=>(const Spread&) const = default;
 };
 
-// A link upward that should not be there, or should and is not.
+// An uplink that should not exist, or should but does not.
 struct Cable {
     int port;  // of the lower switch; none: unknown
     int upper; // switch
 };
 
-// A switch whose links upward are not as those of its siblings.
+// A switch whose uplinks differ from those of its siblings.
 struct Odd {
     int lower;
-    std::vector<Cable> lacks, gains; // one entry a link
+    std::vector<Cable> lacks, gains; // one entry per link
 };
 
-// By port of a switch the upper switch that it leads to.
+// For each port of a switch, the upper switch to which it leads.
 using Ports = std::map<int, int>;
 
-// Visits each link between tiers by its lower and upper end; what the tree has no place for is none.
+// Visits each link between tiers with its lower and upper end; stray links are skipped.
 template <class Visit> void each_uplink(const Fabric& fabric, Visit visit) {
     const auto strays = stray_links(fabric);
     for (std::size_t l = 0; l < fabric.links.size(); ++l) {
@@ -62,15 +62,15 @@ std::vector<Ports> upward_ports(const Fabric& fabric) {
     return ports;
 }
 
-// Switches that should look upward alike, and how most of them do.
+// Switches whose uplinks should be alike, and those of most of them.
 struct Group {
     std::vector<int> members;
     Spread usual;
-    std::size_t typical = 0; // members that are just so
-    Ports ports = {};        // where most members' ports lead; empty where they keep no order
+    std::size_t typical = 0; // members that are exactly like this
+    Ports ports = {};        // where most members' ports lead; empty if they have no order
 };
 
-// The order of ports that most members keep; it must be the usual spread.
+// The order of ports shared by most members; it must match the usual spread.
 Ports port_order(const Group& group, const std::vector<Ports>& ports) {
     std::map<int, Mode<int>> votes;
     for (const int s : group.members)
@@ -94,24 +94,24 @@ int links_shared(const Spread& a, const Spread& b) {
     return shared;
 }
 
-// Of two equally common spreads the one that looks planned: with as many links as most of the tier have
-// (`usual`; none: there is no such number), else more, to fewer switches.
+// Of two equally common spreads the one that looks planned: with as many links as most of the tier (`usual`;
+// none: there is no such number), else with more, to fewer switches.
 bool more_regular(const Spread& a, const Spread& b, int usual) {
     if (a.links != b.links && (a.links == usual || b.links == usual)) return a.links == usual;
     if (a.links != b.links) return a.links > b.links;
     return a.to.size() < b.to.size();
 }
 
-// Whether so many switches with this spread are faulty copies of the group: few, and half of their links are
-// the group's, or up to half as many as are just so, and seven of eight are.
+// Whether this many switches with this spread are faulty copies of the group: few, with half of their links
+// the group's; or up to half as many as the exact members, with seven of eight.
 bool is_copy(std::size_t switches, const Spread& spread, int shared, const Group& group) {
     if (switches == 1 || switches * 4 <= group.typical) return shared * 2 >= spread.links;
     return switches * 2 <= group.typical && shared * 8 >= spread.links * 7;
 }
 
-// Groups of switches of one tier. Equal spreads are taken most common first; a rare one that shares most of
-// its links with a common one is a faulty copy of it. Only as many groups are compared with as a fabric has
-// planes and rails, so that a fabric wired at random costs no more than linear time.
+// Groups of switches of one tier. Equal spreads are processed in order of frequency; a rare one that shares
+// most of its links with a common one is a faulty copy of it. Only as many groups are compared as a fabric
+// has planes and rails, so a randomly wired fabric takes linear time.
 std::vector<Group> groups_of(const std::vector<int>& members, const std::vector<Spread>& spreads) {
     constexpr std::size_t most_compared = 64;
     std::map<Spread, std::vector<int>> equal;
@@ -156,11 +156,10 @@ std::vector<Group> groups_of(const std::vector<int>& members, const std::vector<
     return groups;
 }
 
-// The leaves of pods, those of storage, and the switches of any higher tier but the last, of either network,
-// each list judged by itself.
+// The leaves of pods, the storage leaves, and the switches of each higher tier except the last, by network.
 std::vector<std::vector<int>> peers(const Fabric& fabric) {
     const auto roles = roles_of(fabric);
-    std::map<std::pair<int, bool>, std::vector<int>> lists; // by tier, of storage
+    std::map<std::pair<int, bool>, std::vector<int>> lists; // by tier, storage
     for (int s = 0; at(s) < fabric.switches.size(); ++s) {
         const Switch& one = fabric.switches[at(s)];
         if (one.tier == none || one.tier + 1 >= fabric.tiers) continue;
@@ -177,8 +176,8 @@ bool has(const std::vector<Cable>& in, int upper) {
     return std::any_of(in.begin(), in.end(), [&](const Cable& c) { return c.upper == upper; });
 }
 
-// What a switch lacks and has more than its siblings. Ports tell which of several cables to a switch it is,
-// where the siblings keep an order.
+// The missing and additional links of a switch, compared with its siblings. If the siblings' ports have an
+// order, they show which of several cables to a switch it is.
 Odd compare(int lower, const Spread& own, const Ports& own_ports, const Group& group) {
     Odd odd{lower, {}, {}};
     const auto surplus = [](const Spread& of, const Spread& over, int upper) {
@@ -202,7 +201,7 @@ Odd compare(int lower, const Spread& own, const Ports& own_ports, const Group& g
     const auto lacked = [&](int upper) { return has(odd.lacks, upper); };
     for (const auto& [upper, count] : own.to) {
         int more = surplus(own, group.usual, upper);
-        // A cable where a lacking one should be, then one on a port that others leave free, then any.
+        // First a cable in the place of a missing one, then one on a port that others leave free, then any.
         for (int round = 0; round < 3; ++round)
             for (const auto& [port, to] : own_ports) {
                 if (more <= 0 || to != upper) continue;
@@ -216,7 +215,7 @@ Odd compare(int lower, const Spread& own, const Ports& own_ports, const Group& g
                 --more;
             }
     }
-    // A cable in the place of a lacking one, to a switch to which another lacks: their number hides both.
+    // A cable in the place of a missing one, to a switch to which another is missing: the counts hide both.
     const auto lacks_at = [&](int port) {
         return std::any_of(odd.lacks.begin(), odd.lacks.end(),
                            [&](const Cable& c) { return c.port == port; });
@@ -234,7 +233,7 @@ Odd compare(int lower, const Spread& own, const Ports& own_ports, const Group& g
     return odd;
 }
 
-// Links between two switches by name, and what the switches of a tier are called.
+// Links between two switches by name, and the term for the switches of a tier.
 class Cables {
 public:
     explicit Cables(const Fabric& fabric) : fabric_(fabric) {
@@ -266,7 +265,7 @@ private:
     std::map<std::pair<int, int>, std::size_t> by_port_;
 };
 
-// Takes out one cable to `upper`, the one that should be at `port` if there is such.
+// Removes one cable to `upper`, preferably the one that should be at `port`.
 Cable take(std::vector<Cable>& from, int upper, int port) {
     auto best = from.end();
     for (auto c = from.begin(); c != from.end(); ++c)
@@ -276,9 +275,9 @@ Cable take(std::vector<Cable>& from, int upper, int port) {
     return cable;
 }
 
-// Two switches each of which has the link that the other lacks: a pair of crossed cables.
+// Two switches that each have the link that the other lacks: a pair of crossed cables.
 void report_crossed(const Cables& cables, std::vector<Odd>& odds, Findings& findings) {
-    std::map<std::pair<int, int>, std::vector<Odd*>> waiting; // by the link lacked and the one gained
+    std::map<std::pair<int, int>, std::vector<Odd*>> waiting; // by the missing link and the additional one
     for (Odd& odd : odds) {
         for (auto l = odd.lacks.size(); l-- > 0;)
             for (auto g = odd.gains.size(); g-- > 0 && l < odd.lacks.size();) {
@@ -311,7 +310,7 @@ void report_crossed(const Cables& cables, std::vector<Odd>& odds, Findings& find
 
 void report_wrong(const Cables& cables, Odd& odd, Findings& findings) {
     while (!odd.gains.empty() && !odd.lacks.empty()) {
-        // The cable that hangs where one is lacking, if there is such.
+        // The cable in the place of a missing one, if there is one.
         auto gain = odd.gains.begin();
         auto lack = odd.lacks.begin();
         for (auto g = odd.gains.begin(); g != odd.gains.end(); ++g)
@@ -366,9 +365,9 @@ void report_missing(const Cables& cables, const Odd& odd, int own, int usual, Fi
 
 void uplinks(const Fabric& fabric, Findings& findings) {
     const auto spreads = upward(fabric);
-    std::vector<Ports> ports; // read where a switch is odd
+    std::vector<Ports> ports; // determined for odd switches
     std::vector<Odd> odds;
-    std::map<int, int> usual_links; // odd switch → uplinks of its siblings
+    std::map<int, int> usual_links; // odd switch → number of its siblings' uplinks
     for (const auto& members : peers(fabric)) {
         std::vector<char> judged(fabric.switches.size(), 0);
         for (Group& group : groups_of(members, spreads)) {
@@ -385,7 +384,8 @@ void uplinks(const Fabric& fabric, Findings& findings) {
                 odds.push_back(compare(s, spreads[at(s)], ports[at(s)], group));
             }
         }
-        // Those without a like are held to the number of links of their pod's other switches of the tier.
+        // Switches without siblings are compared with the number of links of their pod's other switches of
+        // the tier.
         std::map<int, Mode<int>> numbers; // by pod
         for (const int s : members)
             numbers[fabric.switches[at(s)].pod].add(spreads[at(s)].links);

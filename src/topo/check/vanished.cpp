@@ -1,5 +1,5 @@
-// Spines and cores that are not there at all: nothing leads to them any more, so that the switches below
-// agree with each other. Their free ports, the numbers in names and other pods tell.
+// Spines and cores that are completely missing: nothing leads to them any more, so the switches below agree
+// with each other. They are found by free ports, the numbers in names, and other pods.
 #include "topo/check/vanished.hpp"
 
 #include "topo/check/absent.hpp"
@@ -19,13 +19,13 @@ namespace {
 // Switches of one tier that lead to the same upper switches.
 struct Block {
     std::vector<int> members, uppers; // ascending
-    int each = 0;                     // links from a member to each upper; 0: not the same everywhere
+    int each = 0;                     // links from a member to each upper switch; 0: varies
     std::vector<int> gaps;            // ports between uplinks that no member uses
-    bool next_free = false;           // so is the port behind the last uplink
+    bool next_free = false;           // the port after the last uplink is free, too
     int below = 0, above = 0;         // links of most members
 };
 
-// What is on a switch's ports: the upper switch, or below_here for anything else, none for nothing.
+// What is on a switch's ports: the upper switch, below_here for anything else, none if empty.
 using Use = std::vector<int>;
 constexpr int below_here = -2;
 
@@ -97,8 +97,8 @@ std::vector<Block> blocks_of(const Fabric& fabric, int tier, const std::vector<U
         uppers.erase(std::unique(uppers.begin(), uppers.end()), uppers.end());
         if (!uppers.empty()) by_uppers[std::move(uppers)].push_back(s);
     }
-    // Those that lead elsewhere for a fault of their own are fewer than half of what leads to an upper
-    // switch.
+    // Switches that lead elsewhere because of their own fault are fewer than half of those that lead to an
+    // upper switch.
     std::map<int, std::size_t> below; // upper switch → switches of the tier
     for (const auto& [uppers, members] : by_uppers)
         for (const int upper : uppers)
@@ -112,19 +112,19 @@ std::vector<Block> blocks_of(const Fabric& fabric, int tier, const std::vector<U
     return blocks;
 }
 
-// What is above a tier that has nothing, where what is above the others is one switch each.
+// Switches without uplinks in a tier in which the others lead to one switch each.
 struct Bare {
-    std::vector<int> members, uppers; // ascending; of the others
+    std::vector<int> members, uppers; // ascending; uppers: of the others
 };
 
-// By tier, and that of leaves by pod.
+// By tier; for leaves, by pod.
 std::vector<std::pair<int, Bare>> bare_switches(const Fabric& fabric, const std::vector<Use>& uses) {
     struct Group {
         Bare bare;
-        Mode<std::size_t> led;  // to how many switches others lead
-        std::set<int> led_pods; // of those
+        Mode<std::size_t> led;  // to how many switches the others lead
+        std::set<int> led_pods; // their pods
     };
-    std::map<std::pair<int, int>, Group> groups; // by tier and, of leaves, pod
+    std::map<std::pair<int, int>, Group> groups; // by tier and, for leaves, pod
     for (int s = 0; at(s) < fabric.switches.size(); ++s) {
         const Switch& one = fabric.switches[at(s)];
         if (one.tier == none || one.tier + 1 >= fabric.tiers || (one.tier < 2 && one.pod == none)) continue;
@@ -143,7 +143,7 @@ std::vector<std::pair<int, Bare>> bare_switches(const Fabric& fabric, const std:
     std::vector<std::pair<int, Bare>> found;
     for (auto& [where, group] : groups) {
         auto& [members, uppers] = group.bare;
-        std::erase_if(members, [&, &pods = group.led_pods](int s) { // a pod for itself is built so
+        std::erase_if(members, [&, &pods = group.led_pods](int s) { // a separate pod is built like this
             return !pods.contains(fabric.switches[at(s)].pod);
         });
         if (members.size() < 2 || group.led.empty() || group.led.value() != 1 ||
@@ -160,8 +160,8 @@ std::string_view kind_above(int tier) {
     return tier == 0 ? "spine" : tier == 1 ? "core" : "switch";
 }
 
-// Of a switch that was above these; those above others of their plane tell most. Where it was the only one of
-// its plane, the number of the plane is all that differs.
+// The name of the switch above these, derived from those above others of their plane. If it was the only one
+// of its plane, only the plane's number differs.
 Names name_above(const Fabric& fabric, const Bare& bare) {
     std::set<int> islands;
     for (const int s : bare.members)
@@ -173,7 +173,7 @@ Names name_above(const Fabric& fabric, const Bare& bare) {
     return Absent(fabric, bare.uppers, bare.uppers.size() > 1 ? 0 : 1).likely();
 }
 
-// "a spine, probably spine-7, is not seen: leaf-su1-r0 …", with what is missing at the ends.
+// "a spine, probably spine-7, is not seen: leaf-su1-r0 …", with the missing parts as ends.
 Finding not_seen(const Fabric& fabric, int tier, Names names, const std::vector<int>& members) {
     Finding finding{"switch.missing", Severity::error, {}, {}, "look whether it is powered and cabled"};
     const auto below = switch_names(fabric, members);

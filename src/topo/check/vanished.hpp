@@ -1,4 +1,4 @@
-// Spines and cores that are not there. Internal to src/topo/check.
+// Missing spines and cores. Internal to src/topo/check.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -7,8 +7,9 @@
 
 namespace topo::checks {
 
-// Switches of one tier that have no uplink at all, two or more of a pod's leaves or of a higher tier, where
-// as many others lead to one switch each, and one in their pod: what they led to is not there. Ascending.
+// Switches of one tier without any uplink, two or more of a pod's leaves or of a higher tier, if at least as
+// many others, including one in their pod, lead to one switch each: the switch above them is missing.
+// Ascending.
 std::vector<int> cut_off(const Fabric& fabric);
 
 } // namespace topo::checks

@@ -19,16 +19,16 @@ public:
         for (const auto& [port, held] : order_)
             if (const bool one_cable = (held->old == none) != (held->now == none); one_cable)
                 walk(port, *held);
-        for (const auto& [port, held] : order_) // what is left has two cables at each port
+        for (const auto& [port, held] : order_) // the rest has two cables at each port
             walk(port, *held);
         return std::move(cables_);
     }
 
 private:
-    struct Held { // the cables at a port that are not in both
+    struct Held { // the cables at a port that are not in both fabrics
         int old = none, now = none;
     };
-    struct Step { // a cable of a chain, and the port through which the chain goes on
+    struct Step { // a cable of a chain, and the port through which the chain continues
         bool is_old = false;
         int link = none;
         std::uint64_t next = 0;
@@ -74,7 +74,7 @@ private:
         return number(known.a) == port ? number(known.b) : number(known.a);
     }
 
-    // From this port along the cables that were not walked yet.
+    // From this port along the cables not visited yet.
     void walk(std::uint64_t start, const Held& held) {
         std::vector<Step> steps;
         const auto walked = [&](bool is_old, int link) -> char& {
@@ -111,7 +111,7 @@ private:
                 end_at(false, now.link, other_port(false, now.link, shared))};
     }
 
-    // A ring as seen from the ends at hosts, where it has such, or else at the lower switches.
+    // A ring seen from its ends at hosts, if there are any, or else at the lower switches.
     void ring(std::uint64_t start, std::vector<Step>& steps) {
         std::vector<std::uint64_t> ports{start}; // ports[i] is before steps[i]
         for (const Step& step : steps)
@@ -131,7 +131,7 @@ private:
         const auto size = steps.size();
         for (std::size_t i = offset; i < size; i += 2)
             moves.push_back(move(steps[(i + size - 1) % size], steps[i], ports[i]));
-        // Each to the place of the next, whichever way the ring was walked.
+        // Each cable moves to the place of the next one, whichever way the ring was walked.
         if (moves.size() > 2 && !(ports_.before(moves[1].from) == ports_.after(moves[0].to)))
             std::reverse(moves.begin() + 1, moves.end());
         cables_.rings.push_back(std::move(moves));
@@ -148,14 +148,13 @@ private:
         return lacks(link.a) || lacks(link.b);
     }
 
-    // Old and new cables are paired so that the report is shortest: a pair is one change, as is a cable that
-    // is not paired unless it came or went with what it hung on. A cable is rather one that an HCA kept than
-    // one that a switch port did.
+    // Pairs old and new cables so that the report is shortest: a pair is one change, and so is an unpaired
+    // cable unless it came or went with its device. Pairs at an HCA are preferred to those at a switch port.
     void chain(std::uint64_t start, const std::vector<Step>& steps) {
         constexpr int reported = 10, at_host = -1, at_switch = 1;
         const auto shared = [&](std::size_t i) { return i == 0 ? start : steps[i - 1].next; };
         const auto alone = [&](std::size_t i) { return came_or_went(steps[i]) ? 0 : reported; };
-        const auto paired = [&](std::size_t i) { // with the one before it
+        const auto paired = [&](std::size_t i) { // with the previous one
             if (came_or_went(steps[i]) && came_or_went(steps[i - 1])) return 0;
             const End end = end_at(steps[i].is_old, steps[i].link, shared(i));
             return reported + (end.host != none ? at_host : at_switch);

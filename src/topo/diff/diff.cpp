@@ -46,7 +46,7 @@ std::string drift::Report::old_end(const End& old) const {
 }
 
 std::string drift::Report::unit_name(int unit) const {
-    std::map<int, std::size_t> votes; // by unit of before that had the leaf
+    std::map<int, std::size_t> votes; // by unit of `before` that had the leaf
     for (const int leaf : after.units[at(unit)].leaves) {
         const int old = leaf == none ? none : match.switch_before[at(leaf)];
         if (old != none && unit_of_leaf[at(old)] != none) ++votes[unit_of_leaf[at(old)]];
@@ -62,7 +62,7 @@ void drift::report_renamed(const Report& report, const std::string& code, const 
     std::set<std::string> told;
     for (const auto& [old, now] : renamed) {
         if (told.contains(old)) continue;
-        // From name to name, until the first one comes again.
+        // From name to name, until the first one is reached again.
         std::vector<std::string> ring{old};
         for (auto next = renamed.find(now); next != renamed.end() && renamed.count(next->first) == 1 &&
                                             next->first != old && ring.size() <= renamed.size();
@@ -82,7 +82,7 @@ void drift::report_renamed(const Report& report, const std::string& code, const 
             rest.emplace_back(old, now);
         }
     }
-    // Of at least half of them it is one change: someone names them otherwise.
+    // If at least half of them changed, it is one change: they were renamed.
     constexpr std::size_t single = 3;
     const auto all = code.starts_with("host") ? report.before.hosts.size() : report.before.switches.size();
     if (rest.size() <= single || rest.size() * 2 < all) {
@@ -91,7 +91,7 @@ void drift::report_renamed(const Report& report, const std::string& code, const 
                        fmt::format("{} is now called {}, with the same {}", old, now, mark));
         return;
     }
-    std::vector<std::string> ends, olds, names; // of the new ones each once
+    std::vector<std::string> ends, olds, names; // of the new ones, each once
     for (const auto& [old, now] : rest) {
         ends.insert(ends.end(), {old, now});
         olds.push_back(old);

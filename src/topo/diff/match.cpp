@@ -74,8 +74,8 @@ private:
                     join_hcas(old->second, {static_cast<int>(h), static_cast<int>(i)});
     }
 
-    // The pairs that share most HCAs first; between equals, those of the same name. An HCA that lost or got
-    // its host's name is no renamed host.
+    // The pairs that share most HCAs first; of equals, those with the same name. A host is not renamed if an
+    // HCA lost or got its host's name.
     void hosts_by_hcas() {
         struct Pair {
             int old, now;
@@ -116,7 +116,7 @@ private:
         }
     }
 
-    // In hosts that are known: the same device, else the same rail, else the same place on the PCI bus.
+    // In known hosts: the same device, else the same rail, else the same place on the PCI bus.
     void replaced_hcas() {
         using Same = bool (*)(const Hca&, const Hca&);
         constexpr Same rules[] = {
@@ -159,7 +159,7 @@ private:
             if (entry.olds == 1 && entry.nows == 1) join_switches(entry.old, entry.now);
     }
 
-    // A switch that is gone and a new one in whose place at least half of its cables end.
+    // A switch that is gone and a new one where at least half of its cables end.
     void switches_by_cables() {
         std::unordered_map<std::uint64_t, int> new_at; // port of the neighbour → new switch there
         const auto each_end = [](const Fabric& fabric, auto visit) {

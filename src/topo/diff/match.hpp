@@ -1,4 +1,4 @@
-// Which host, HCA and switch of one fabric is which of the other. Internal to src/topo/diff.
+// Which hosts, HCAs and switches of one fabric correspond to which of the other. Internal to src/topo/diff.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -14,7 +14,7 @@ struct HcaAt { // host none: there is none
     bool operator==(const HcaAt&) const = default;
 };
 
-// Indices into the other fabric by index of this one; none for what the other lacks.
+// Indices into the other fabric by index of this one; none if the other lacks it.
 struct Match {
     std::vector<int> switch_after, switch_before;
     std::vector<int> host_after, host_before;
@@ -23,7 +23,7 @@ struct Match {
 
 Match match(const Fabric& before, const Fabric& after);
 
-// Every port of either fabric by a number; a port that both have has one number.
+// Every port of either fabric as a number; a port that is in both has one number.
 class Ports {
 public:
     Ports(const Fabric& before, const Fabric& after, const Match& match);

@@ -1,4 +1,4 @@
-// The sentences of diff(), by what they are about. Internal to src/topo/diff.
+// The sentences of diff(), by subject. Internal to src/topo/diff.
 #pragma once
 
 #include "topo/diff/cables.hpp"
@@ -12,19 +12,19 @@
 
 namespace topo::drift {
 
-// What all of them compare, and where they add the changes they find.
+// What they all compare, and where they add the changes found.
 struct Report {
     const Fabric& before;
     const Fabric& after;
     const Match& match;
-    const std::vector<int>& unit_of_leaf; // units of before, by its switches
+    const std::vector<int>& unit_of_leaf; // units of `before`, by its switches
     std::vector<Change>& changes;
 
-    // The same end in `after`; host and switch_ are none when it is not there.
+    // The same end in `after`; host and switch_ are none if it does not exist.
     End now(const End& old) const;
-    // By the name things have now, or had if they are gone.
+    // By the current name, or the last one if it is gone.
     std::string old_end(const End& old) const;
-    // Units are renumbered with every change: a unit of `after` by the name it had.
+    // Units are renumbered with every change: a unit of `after` by its previous name.
     std::string unit_name(int unit) const;
 
     void add(std::string code, std::vector<std::string> ends, std::string text) const {
@@ -32,19 +32,19 @@ struct Report {
     }
 };
 
-void report_hosts(const Report& report); // hosts and units that came, went, were renamed
-void report_hcas(const Report& report);  // HCAs, and what is known of hosts
-void report_switches(const Report& report, const Cables& cables); // and how replaced ones were plugged
-void report_cables(const Report& report, const Cables& cables);   // that moved, came and went
-void report_links(const Report& report, const Cables& cables);    // states and rates of cables still there
+void report_hosts(const Report& report); // added, removed and renamed hosts and units
+void report_hcas(const Report& report);  // HCAs, and facts about hosts
+void report_switches(const Report& report, const Cables& cables); // and how replaced ones are cabled
+void report_cables(const Report& report, const Cables& cables);   // moved, added and removed
+void report_links(const Report& report, const Cables& cables);    // states and rates of remaining cables
 
-// Old and new names; two things that have each other's are one change. `mark` is what they are known by.
+// Old and new names; two things that have exchanged names are one change. `mark` is how they are identified.
 using Renamed = std::multimap<std::string, std::string>;
 void report_renamed(const Report& report, const std::string& code, const Renamed& renamed,
                     std::string_view mark);
 
-// Which switches come or go with a unit or pod of which all hosts do; reported there. By switch of `fabric`,
-// with `there` the hosts (by host of `fabric`) that the other fabric has.
+// Switches added or removed with all hosts of a unit or pod, which are reported there. By switch of `fabric`;
+// `there`: its hosts that are in the other fabric.
 std::vector<char> switches_of_whole_units(const Fabric& fabric, const std::vector<int>& there,
                                           const std::vector<int>& switch_there);
 

@@ -1,4 +1,5 @@
-// Cables that moved, changed places, came and went; by whole hosts and switches where all of theirs did.
+// Cables that were moved, exchanged, added and removed; by whole hosts and switches if it applies to all
+// their cables.
 #include "topo/diff/report.hpp"
 
 #include "base/hostlist.hpp"
@@ -56,7 +57,7 @@ private:
         return hca.rail == none ? "" : fmt::format(" (rail {})", hca.rail);
     }
 
-    // That an HCA that was put into another host has another cable is not reported.
+    // If an HCA was put into another host, its different cable is not reported.
     void moved_hcas() {
         const auto moved = [&](const Move& move) {
             if (move.stays.host == none) return false;
@@ -69,7 +70,7 @@ private:
             move_reported_[m] = moved(cables_.moves[m]);
     }
 
-    // Two switches that have each other's cables.
+    // Two switches that have exchanged their cables.
     void exchanged_switches() {
         std::map<std::pair<int, int>, Indices> by_pair;
         for (std::size_t r = 0; r < cables_.rings.size(); ++r) {
@@ -97,7 +98,7 @@ private:
         }
     }
 
-    // Two or more hosts that have each other's places.
+    // Two or more hosts that have exchanged places.
     void exchanged_hosts() {
         std::map<std::vector<int>, Indices> by_hosts;
         for (std::size_t r = 0; r < cables_.rings.size(); ++r) {
@@ -132,7 +133,7 @@ private:
         }
     }
 
-    // Hosts of which all compute cables lead to other switches.
+    // Hosts whose compute cables all lead to other switches.
     void moved_hosts() {
         std::map<int, Indices> by_host;
         for (std::size_t m = 0; m < cables_.moves.size(); ++m) {
@@ -182,8 +183,8 @@ private:
         return old != none && report_.before.switches[at(old)].guid != report_.after.switches[at(s)].guid;
     }
 
-    // Several cables of one switch on other ports of it: harmless, and one change. A replaced switch says so
-    // itself.
+    // Several cables of one switch on other ports of it: harmless, and one change. For a replaced switch it
+    // is reported there.
     void other_ports() {
         struct Found {
             Indices rings, moves;
@@ -227,7 +228,7 @@ private:
         return hca.ports.size() > 1 ? fmt::format("{}/{}", name, end.port) : name;
     }
 
-    // The same cables among the HCAs of several hosts: one change.
+    // The same exchange among the HCAs of several hosts: one change.
     void rings_alike() {
         std::map<std::vector<std::string>, Indices> alike;
         for (std::size_t r = 0; r < cables_.rings.size(); ++r) {
@@ -244,7 +245,7 @@ private:
             alike[std::move(devices)].push_back(r);
         }
         for (const auto& [devices, found] : alike) {
-            if (found.size() < 3) continue; // two may be so by chance
+            if (found.size() < 3) continue; // two may be a coincidence
             std::vector<std::string> ends;
             std::vector<std::uint32_t> hosts;
             for (const auto r : found) {
@@ -286,9 +287,9 @@ private:
         }
     }
 
-    // Several cables of hosts from one switch to one other: one change.
+    // Several cables of hosts moved from one switch to another: one change.
     void moves_alike() {
-        std::map<std::pair<int, int>, Indices> alike; // switch of before, switch of after
+        std::map<std::pair<int, int>, Indices> alike; // switch of `before`, switch of `after`
         for (std::size_t m = 0; m < cables_.moves.size(); ++m) {
             const Move& move = cables_.moves[m];
             if (move_reported_[m] == 0 && move.stays.host != none && move.from.switch_ != none &&
@@ -336,7 +337,7 @@ private:
         }
     }
 
-    // Cables between the same two things that came or went together are one change.
+    // Cables between the same two things that were added or removed together are one change.
     void pairs(const Fabric& fabric, const std::vector<int>& links, bool gone) {
         std::map<std::pair<std::pair<int, int>, std::pair<int, int>>, std::vector<int>> by_pair;
         const auto thing = [](const End& end) { return std::pair(end.host, end.switch_); };
@@ -367,8 +368,8 @@ private:
     const Report& report_;
     const Cables& cables_;
     std::vector<char> ring_reported_, move_reported_;
-    std::map<int, std::size_t> switch_cables_; // by switch of before
-    std::map<int, std::size_t> host_cables_;   // compute cables before, by host of after
+    std::map<int, std::size_t> switch_cables_; // by switch of `before`
+    std::map<int, std::size_t> host_cables_;   // compute cables before, by host of `after`
 };
 
 } // namespace

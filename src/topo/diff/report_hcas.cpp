@@ -1,4 +1,5 @@
-// HCAs that came, went, were replaced, renamed or given another rail; and what hosts report about themselves.
+// HCAs that were added, removed, replaced, renamed or given another rail; and hosts' reports about
+// themselves.
 #include "topo/diff/report.hpp"
 
 #include "base/hostlist.hpp"
@@ -38,7 +39,7 @@ std::string list_of(const std::vector<const Hca*>& hcas) {
     return fmt::format("{} HCAs, {},", hcas.size(), base::fold_hostlist(devices));
 }
 
-// HCAs of one host that came or went, in one sentence.
+// HCAs of one host that were added or removed, in one sentence.
 void report_missing(const Report& report, const Fabric& fabric, const std::vector<int>& there,
                     const std::vector<std::vector<HcaAt>>& hcas_there, bool gone) {
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
@@ -55,7 +56,7 @@ void report_missing(const Report& report, const Fabric& fabric, const std::vecto
     }
 }
 
-// HCAs with another GUID in the place of old ones; true for those.
+// HCAs with another GUID in place of old ones; true for those.
 void report_replaced(const Report& report, const Host& had, const Host& has, const std::vector<HcaAt>& now) {
     std::vector<const Hca*> replaced;
     std::vector<const Hca*> old;
@@ -82,7 +83,7 @@ void report_replaced(const Report& report, const Host& had, const Host& has, con
     report.add("hca.replaced", ends_of(has, replaced), std::move(text));
 }
 
-// Another name or rail of an HCA that is still there.
+// A different name or rail of an existing HCA.
 struct Relabelled {
     std::string old_name, new_name, old_rail, new_rail;
     auto operator<=>(const Relabelled&) const = default;
@@ -96,7 +97,7 @@ struct Relabelled {
     }
 };
 
-// What changed so in a host, and the hosts in which just that did: someone changed a rule or a driver there.
+// Such changes of a host, and the hosts with exactly these changes: a rule or driver was changed there.
 using RelabelledHosts = std::map<std::vector<Relabelled>, std::vector<std::uint32_t>>;
 
 void report_relabelled(const Report& report, const RelabelledHosts& all) {
@@ -136,12 +137,12 @@ void report_relabelled(const Report& report, const RelabelledHosts& all) {
     }
 }
 
-// An HCA that another host has now.
+// An HCA that is now in another host.
 struct Moved {
     const Hca* old;
     const Hca* now;
 };
-// By host of before and host of after.
+// By host of `before` and host of `after`.
 using MovedHcas = std::map<std::pair<int, int>, std::vector<Moved>>;
 
 void report_moved(const Report& report, const Host& had, const Host& has, const Moved& moved) {
@@ -151,9 +152,9 @@ void report_moved(const Report& report, const Host& had, const Host& has, const 
                fmt::format("the HCA {}, which was {}, is now {}", format_guid(moved.now->guid), was, is));
 }
 
-// HCAs of one host that bear no host's name, or one that is another's, in one of the fabrics.
+// HCAs of one host that have no host name, or another host's, in one of the fabrics.
 struct Unnamed {
-    std::vector<const Hca*> hcas; // as they are called in the other
+    std::vector<const Hca*> hcas; // with their names in the other
     std::vector<std::string> guids;
 
     void add(const Hca& hca, const Host& unnamed) {
@@ -175,7 +176,7 @@ struct Unnamed {
         return ends;
     }
 };
-// By the host that has them by name, and the host whose name they bear; empty for none.
+// By the host that has them by name, and the host whose name they have; empty for none.
 using UnnamedHcas = std::map<std::pair<int, std::string>, Unnamed>;
 
 void report_lost_names(const Report& report, const UnnamedHcas& all) {
@@ -211,7 +212,7 @@ void report_new_names(const Report& report, const UnnamedHcas& all) {
     }
 }
 
-// All HCAs of one host that another has now, in one sentence; single ones each.
+// All HCAs of one host that are now in another, in one sentence; otherwise individually.
 void report_moved(const Report& report, const MovedHcas& all) {
     UnnamedHcas lost, found;
     for (const auto& [hosts, moved] : all) {
@@ -250,7 +251,7 @@ void report_moved(const Report& report, const MovedHcas& all) {
     report_new_names(report, found);
 }
 
-// What a host reports about its own devices, where both fabrics know it.
+// A host's report about its own devices, if both fabrics have it.
 void report_facts(const Report& report, const Host& had, const Host& has, const std::vector<HcaAt>& now) {
     std::string text;
     const auto note = [&](const Hca& hca, std::string_view what, const auto& old, const auto& fresh) {
@@ -298,7 +299,7 @@ void report_hcas(const Report& report) {
                 {&report.before.hosts[h].hcas[i], &report.after.hosts[at(now.host)].hcas[at(now.hca)]});
         }
     report_moved(report, moved);
-    // Several HCAs of another's beside its own give a host's devices other names and rails.
+    // Several HCAs from another host besides its own give a host's devices other names and rails.
     std::vector<char> mixed(report.before.hosts.size(), 0);
     for (const auto& [hosts, list] : moved) {
         if (list.size() < 2) continue;

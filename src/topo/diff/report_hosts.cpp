@@ -1,4 +1,4 @@
-// Hosts and units that came, went or changed their names.
+// Hosts and units that were added, removed or renamed.
 #include "topo/diff/report.hpp"
 
 #include "topo/names.hpp"
@@ -18,7 +18,8 @@ std::vector<int> leaves_of(const Unit& unit) {
     return leaves;
 }
 
-// Units and pods of which all hosts are missing in the other fabric; of one host they are just that host.
+// Units and pods whose hosts are all missing in the other fabric; with one host they are reported as that
+// host.
 struct Whole {
     std::vector<char> units, pods;
 };
@@ -38,7 +39,7 @@ Whole whole_units(const Fabric& fabric, const std::vector<int>& there) {
     return whole;
 }
 
-// Hosts of one fabric that the other lacks, reported as whole pods and units where possible.
+// Hosts of one fabric that are not in the other, reported as whole pods and units if possible.
 void report_missing(const Report& report, const Fabric& fabric, const std::vector<int>& there,
                     const std::vector<std::vector<HcaAt>>& hcas_there, const std::vector<int>& switch_there,
                     bool gone) {
@@ -78,7 +79,7 @@ void report_missing(const Report& report, const Fabric& fabric, const std::vecto
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
         const Host& host = fabric.hosts[h];
         if (there[h] != none || (host.unit != none && whole.units[at(host.unit)] != 0)) continue;
-        // A name under which HCAs of known hosts are described: reported as those HCAs.
+        // A name in the descriptions of HCAs of known hosts: reported as those HCAs.
         if (!host.hcas.empty() && std::all_of(hcas_there[h].begin(), hcas_there[h].end(),
                                               [](const HcaAt& hca) { return hca.host != none; }))
             continue;

@@ -1,4 +1,4 @@
-// States and rates of cables that are still there; by whole hosts and switches where all of theirs changed.
+// States and rates of remaining cables; by whole hosts and switches if all of their cables changed.
 #include "topo/diff/report.hpp"
 
 #include "topo/fabric_json.hpp"
@@ -19,7 +19,7 @@ struct How {
     auto operator<=>(const How&) const = default;
 };
 
-// Nothing where one of the two does not know.
+// Nothing if it is unknown in one of the two.
 How compare(const Link& old, const Link& now) {
     if (old.state != now.state && old.state != LinkState::unknown && now.state != LinkState::unknown) {
         const auto text = fmt::format("{} instead of {}", to_string(now.state), to_string(old.state));
@@ -75,7 +75,8 @@ private:
             changed_[std::move(how)].push_back(now);
     }
 
-    // The things of which at least `least` links changed alike and none did not, and their links taken out.
+    // Things of which at least `least` links changed in the same way and none did not; their links are
+    // removed.
     template <class Of, class Add>
     void whole(std::vector<int>& links, const std::map<int, std::size_t>& all, std::size_t least, Of of,
                Add add_whole) {
@@ -114,8 +115,8 @@ private:
 
     const Report& report_;
     std::size_t compared_ = 0;
-    std::map<int, std::size_t> of_host_, of_switch_; // links that both fabrics have
-    std::map<How, std::vector<int>> changed_;        // links of after
+    std::map<int, std::size_t> of_host_, of_switch_; // links that are in both fabrics
+    std::map<How, std::vector<int>> changed_;        // links of `after`
 };
 
 } // namespace

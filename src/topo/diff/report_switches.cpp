@@ -1,4 +1,4 @@
-// Switches that came, went, were replaced or renamed.
+// Switches that were added, removed, replaced or renamed.
 #include "topo/diff/report.hpp"
 
 #include "topo/guid.hpp"
@@ -82,7 +82,7 @@ void report_switches(const Report& report, const Cables& cables) {
             continue;
         }
         if (old.name != now.name) renamed.emplace(old.name, now.name);
-        // That a cable shows a port that was not known is not reported again.
+        // If a cable reveals a port that was not known before, this is not reported again.
         const int known = std::min(old.ports, now.ports);
         if (old.ports != now.ports && known > 0 && had[s].highest <= known &&
             has[at(report.match.switch_after[s])].highest <= known)

@@ -44,7 +44,7 @@ std::string amount(double value, std::string_view unit) {
     return value > 0 ? fmt::format("{} {}", value, unit) : "-";
 }
 
-// The weakest lane and the strongest.
+// The weakest and the strongest lane.
 std::string lanes(const std::vector<double>& dbm) {
     if (dbm.empty()) return "-";
     const auto [low, high] = std::minmax_element(dbm.begin(), dbm.end());

@@ -7,7 +7,7 @@
 
 namespace topo {
 
-// A line for each end of a link of which the module is known, by host and port, switches last.
+// A line for each end of a link whose module is known, by host and port, switches last.
 std::string show_cables(const Fabric& fabric);
 std::string show_cables_json(const Fabric& fabric);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd"; // U+FFFD
 
-// The length of the UTF-8 character at the front, 0 if it is broken (RFC 3629, table of section 4).
+// The length of the UTF-8 character at the front, 0 if it is invalid (RFC 3629, table in section 4).
 std::size_t character(std::string_view text) {
     const auto byte = [&](std::size_t i) {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
@@ -35,7 +35,7 @@ std::size_t character(std::string_view text) {
     return 0;
 }
 
-// A tenth at most, no trailing zero: "12", "12.5".
+// At most one decimal, no trailing zero: "12", "12.5".
 std::string number(double value) {
     const auto tenths = std::lround(value * 10);
     const auto sign = tenths < 0 ? "-" : "";

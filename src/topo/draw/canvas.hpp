@@ -9,7 +9,7 @@
 namespace topo::draw {
 
 // As content of an element or value of an attribute: markup is escaped; what XML 1.0 forbids (control
-// characters, broken UTF-8) becomes U+FFFD.
+// characters, invalid UTF-8) becomes U+FFFD.
 std::string escaped(std::string_view text);
 
 // Appends elements in drawing order. `style` is the value of class; coordinates are rounded to a tenth.
@@ -18,7 +18,7 @@ public:
     void open(std::string_view style = {});
     void close();
     void title(std::string_view text); // the tooltip of the enclosing element
-    // An element with a title of its own, or none when `hover` is empty.
+    // An element with its own title, or none if `hover` is empty.
     void rect(Box box, std::string_view style, int radius = 0, std::string_view hover = {});
     void path(std::string_view data, std::string_view style, std::string_view hover = {});
     void line(double x1, double y1, double x2, double y2, std::string_view style,

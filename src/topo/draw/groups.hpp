@@ -1,4 +1,4 @@
-// Which hosts of a unit stand together in a picture. Internal to src/topo/draw.
+// Which hosts of a unit are drawn together in a picture. Internal to src/topo/draw.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -15,12 +15,12 @@ struct Group {
     std::vector<std::uint32_t> hosts;
 };
 
-// In the order of domains, hosts in none last; a single group without a domain where no host has one.
+// In the order of domains, hosts without one last; a single group without a domain if no host has one.
 std::vector<Group> groups_of(const Fabric& fabric, const std::vector<std::uint32_t>& hosts);
 
 bool has_domains(const std::vector<Group>& groups);
 
-// Hosts of the largest one.
+// The number of hosts in the largest group.
 std::size_t largest(const std::vector<Group>& groups);
 
 } // namespace topo::draw

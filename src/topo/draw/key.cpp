@@ -19,7 +19,7 @@ using base::HostState;
 constexpr int swatch_w = 24, swatch_h = 14, row = 22, text_size = 12;
 constexpr std::size_t most_jobs = 16, most_findings = 24;
 
-// Signs with their meaning, side by side and in rows.
+// Signs and their meaning, side by side and in rows.
 class Signs {
 public:
     Signs(Canvas& canvas, int top, int width) : canvas_(canvas), y_(top), width_(width) {}
@@ -99,7 +99,7 @@ void add_ticks(Signs& signs, Canvas& canvas, const Fabric& fabric, bool storage)
     });
 }
 
-// Which uplinks the picture shows, where it is not all of them.
+// Which uplinks the picture shows, if not all of them.
 void add_uplinks(Signs& signs, Canvas& canvas, const Fabric& fabric, const Layout& layout) {
     const bool any = std::any_of(fabric.links.begin(), fabric.links.end(),
                                  [](const Link& link) { return link.a.host == none && link.b.host == none; });

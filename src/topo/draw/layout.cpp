@@ -22,12 +22,12 @@ struct Size {
     int w = 0, h = 0;
 };
 
-// How many columns of cells in a unit, the width that a pod's units and the page's pods are broken at.
+// The number of columns of cells in a unit, and the widths at which a pod's units and the page's pods wrap.
 struct Grid {
     int columns = 1, pod_width = 0, page_width = 0;
 };
 
-// Boxes from left to right in rows of at most `width`, a row as high as its highest.
+// Boxes from left to right in rows of at most `width`; a row is as high as its highest box.
 class Flow {
 public:
     Flow(int x, int y, int width, int gap) : left_(x), x_(x), y_(y), width_(width), gap_(gap) {}
@@ -55,7 +55,7 @@ int ceil_div(std::size_t a, int b) {
     return (static_cast<int>(a) + b - 1) / b;
 }
 
-// Rows of `count` boxes of switches across `width`, as wide as fits between the least and the most.
+// Rows of `count` boxes of switches across `width`, as wide as possible between the minimum and the maximum.
 struct SwitchRows {
     int w = 0, rows = 0, each = 0;
 
@@ -135,9 +135,9 @@ public:
     }
 
 private:
-    static constexpr int least_width = 860; // what the legend needs
+    static constexpr int least_width = 860; // needed by the legend
 
-    // The leaves most hosts of a unit are attached to, by rail; a second port's leaves follow.
+    // The leaves to which most hosts of a unit are connected, by rail, followed by those of a second port.
     std::vector<Leaf> leaves_of(const Unit& unit) const {
         std::map<std::pair<int, std::uint8_t>, std::map<int, std::size_t>> votes; // (rail, port)
         for (const auto h : unit.hosts)
@@ -149,7 +149,7 @@ private:
         for (const auto& [slot, count] : votes) {
             const auto most = std::max_element(
                 count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-            if (2 * most->second <= unit.hosts.size()) continue; // a crossed cable brings no leaf with it
+            if (2 * most->second <= unit.hosts.size()) continue; // a crossed cable does not add its leaf
             auto leaf = std::find_if(leaves.begin(), leaves.end(),
                                      [&](const Leaf& l) { return l.index == at(most->first); });
             if (leaf == leaves.end()) leaf = leaves.insert(leaves.end(), {at(most->first), {}});
@@ -158,7 +158,7 @@ private:
         return leaves;
     }
 
-    // Pods of which the uplinks can be drawn, each link a line: not more than an eye can follow.
+    // Pods whose uplinks can be drawn, one line per link: not more than the eye can follow.
     std::vector<bool> find_meshes() {
         std::vector<bool> mesh(fabric_.pods.size());
         many_.resize(fabric_.pods.size());
@@ -172,13 +172,13 @@ private:
         }
         for (std::size_t p = 0; p < mesh.size(); ++p)
             mesh[p] = !pairs[p].empty() && pairs[p].size() <= 800 && spines_[p].size() <= 64;
-        constexpr std::size_t followed = 64; // lines; more are a wedge of grey
+        constexpr std::size_t followed = 64; // lines; more become a grey area
         for (std::size_t p = 0; p < mesh.size(); ++p)
             many_[p] = pairs[p].size() > followed;
         return mesh;
     }
 
-    // A unit's title: a line, and more where its hosts need them.
+    // The height of a unit's title: one line, more if its hosts need them.
     int title_height(const std::string& name, const std::vector<std::uint32_t>& hosts, int inner) const {
         if (m_.density == Density::dense) return m_.title;
         auto& known = titles_[{hosts.empty() ? 0 : hosts.front(), inner}];
@@ -192,7 +192,7 @@ private:
         return ceil_div(group.hosts.size(), columns) * (m_.cell.h + m_.gap) - m_.gap;
     }
 
-    // What the frame of a domain reaches beyond its cells, at the foot and at either side.
+    // How far the frame of a domain extends beyond its cells, at the bottom and on either side.
     int frame() const { return m_.pad / 2; }
     int frame_gap() const { return m_.gap + 2; }
 
@@ -245,16 +245,15 @@ private:
         return {std::max(flow.right(), least_width), flow.bottom()};
     }
 
-    // How far a panel is from twice as wide as high, or twice as high as wide.
+    // How far a panel is from an aspect ratio of 2:1 or 1:2.
     static double skewness(Size size) {
         return std::max(0.0, std::abs(std::log(static_cast<double>(size.w) / std::max(size.h, 1))) -
                                  std::log(2.0));
     }
 
-    // The grid whose page has the least area, weighed with how far from 3:2 its sides are, and how far its
-    // units and pods are from a square. Pods, or the units of a pod, are tried in rows of 1 to 16, then in
-    // rows of about a square's side.
-    // Rows of hosts or leaves that do not come out even cost a little.
+    // The grid whose page has the least area, weighted by how far the page is from 3:2, and its units and
+    // pods from a square. Pods, or the units of a pod, are tried in rows of 1 to 16, then in rows with about
+    // the width of a square. Incomplete rows of hosts or leaves cost a little.
     Grid best_grid() const {
         std::size_t hosts = 1, units = 1;
         for (const auto& groups : groups_)
@@ -321,7 +320,7 @@ private:
         return tried;
     }
 
-    // Returns the bottom. Few boxes are spread over the width.
+    // Returns the bottom. A few boxes are spread over the width.
     int place_switches(std::vector<SwitchBox>& boxes, const std::vector<std::size_t>& switches, Box area,
                        bool spread) const {
         const SwitchRows rows(switches.size(), area.w, least_spine(), m_.spine_w, m_.switch_gap);
@@ -338,7 +337,7 @@ private:
         return area.y + rows.height(m_.switch_h, m_.switch_gap);
     }
 
-    // What leaves are called, at greatest length first.
+    // The labels of leaves, longest first.
     static std::array<std::string, 3> rails_labels(const std::vector<int>& rails) {
         const bool run =
             rails.size() > 2 && rails.back() - rails.front() + 1 == static_cast<int>(rails.size());
@@ -425,7 +424,7 @@ private:
                           m_.switch_h};
             unit.leaves.push_back({box, leaves[i].index, {}, {}});
         }
-        // All at one length, so that none seems to be of another kind.
+        // All with the same length, so that none seems to be of another kind.
         std::size_t length = 0;
         const auto fit = [&] {
             for (std::size_t i = 0; i < leaves.size(); ++i)
@@ -456,7 +455,7 @@ private:
             const Hca& hca = host.hcas[i];
             const bool compute = hca.role == Role::compute && hca.rail != none;
             if (compute && has[at(hca.rail)])
-                continue; // two HCAs that claim a rail: the first stands for both
+                continue; // two HCAs claim a rail: the first one is drawn for both
             if (compute) has[at(hca.rail)] = true;
             for (std::size_t p = 0; p < hca.ports.size(); ++p) {
                 const int slot = compute ? hca.rail * slots_.ports + static_cast<int>(p) : storage++;
@@ -479,7 +478,7 @@ private:
     std::vector<std::vector<std::size_t>> spines_; // by pod
     std::vector<std::vector<Leaf>> leaves_;        // by unit
     std::vector<std::vector<Group>> groups_;       // by unit
-    std::vector<Group> unitless_{Group{}};         // one, of hosts in no unit, whatever their domains
+    std::vector<Group> unitless_{Group{}};         // one group, of hosts in no unit, whatever their domains
     int unitless_cell_ = 0;                        // width of their cells
     std::vector<bool> mesh_, many_;                // by pod
     mutable std::map<std::pair<std::uint32_t, int>, int> titles_; // heights, by first host and width

@@ -18,7 +18,7 @@ void add(Mark& mark, Severity severity, std::size_t finding) {
     if (mark.findings.empty() || mark.findings.back() != finding) mark.findings.push_back(finding);
 }
 
-// Finds ends by name. Of things that share a name all are found, but for a GUID behind it.
+// Finds ends by name. Things with the same name are all found, unless a GUID follows it.
 class Finder {
 public:
     explicit Finder(const Fabric& fabric) : fabric_(fabric) {
@@ -155,7 +155,7 @@ std::map<std::size_t, Mark> marks_of_switches(const Fabric& fabric, const Marks&
         merge(gathered[s], mark);
     for (const auto& [l, mark] : marks.links) {
         const Link& link = fabric.links[l];
-        if (link.a.switch_ == none || link.b.switch_ == none) continue; // the host shows it
+        if (link.a.switch_ == none || link.b.switch_ == none) continue; // shown at the host
         merge(gathered[at(link.a.switch_)], mark);
         merge(gathered[at(link.b.switch_)], mark);
     }

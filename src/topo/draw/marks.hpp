@@ -1,4 +1,4 @@
-// Where findings are drawn: their ends, given as names, found in the fabric.
+// Where findings are drawn: their ends, given as names, are looked up in the fabric.
 #pragma once
 
 #include "topo/check/check.hpp"
@@ -13,12 +13,12 @@ namespace topo::draw {
 
 // The findings about one thing.
 struct Mark {
-    Severity severity = Severity::warning; // of the worst
-    std::vector<std::size_t> findings;     // ascending indices into the list; the first is the one drawn
+    Severity severity = Severity::warning; // the worst one
+    std::vector<std::size_t> findings;     // ascending indices into the list; the first one is drawn
 };
 
-// Information (Severity::info) is not marked. An end that names nothing in the fabric is ignored: the
-// finding is still listed.
+// Information (Severity::info) is not marked. An end that is not in the fabric is ignored: the finding is
+// still listed.
 struct Marks {
     std::map<std::uint32_t, Mark> hosts;                          // findings about the host itself
     std::map<std::pair<std::uint32_t, std::uint32_t>, Mark> hcas; // (host, HCA) without a link
@@ -32,8 +32,8 @@ struct Marks {
 // O((links + findings) log links).
 Marks place_marks(const Fabric& fabric, const std::vector<Finding>& findings);
 
-// The mark drawn on a host: all of its own and its links'. On a switch: its own and those of its links to
-// other switches; a link to a host is the host's.
+// The mark of a host: its own findings and its links'. Of a switch: its own and those of its links to other
+// switches; a link to a host is the host's.
 std::optional<Mark> mark_of_host(const Fabric& fabric, const Marks& marks, std::uint32_t host);
 std::map<std::size_t, Mark> marks_of_switches(const Fabric& fabric, const Marks& marks);
 

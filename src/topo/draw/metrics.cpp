@@ -19,7 +19,7 @@ bool continues(char byte) { // a byte inside a UTF-8 character
     return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
 }
 
-// The length of what all names begin with, not cutting through a number or a character.
+// The length of the common prefix of all names, not splitting a number or a character.
 std::size_t common_prefix(const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
     if (hosts.size() < 2) return 0;
     const std::string& first = fabric.hosts[hosts.front()].name;
@@ -34,7 +34,7 @@ std::size_t common_prefix(const Fabric& fabric, const std::vector<std::uint32_t>
     return length;
 }
 
-// A name as numbers and what stands between them.
+// A name split into numbers and the text between them.
 std::vector<std::string_view> parts_of(std::string_view name) {
     std::vector<std::string_view> parts;
     while (!name.empty()) {
@@ -47,7 +47,7 @@ std::vector<std::string_view> parts_of(std::string_view name) {
     return parts;
 }
 
-// The numbers in which the names differ, joined by '-'; nothing where they differ in more.
+// The numbers in which the names differ, joined by '-'; nothing if they have other differences.
 std::vector<std::string> differing_parts(const std::vector<std::string_view>& whole) {
     std::vector<std::vector<std::string_view>> names;
     for (const auto name : whole)
@@ -73,7 +73,7 @@ std::vector<std::string> differing_parts(const std::vector<std::string_view>& wh
     return labels;
 }
 
-// What tells hosts apart, not yet clipped.
+// The parts that distinguish hosts, not yet clipped.
 std::vector<std::string> kin_names(const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
     std::vector<std::string_view> names;
     for (const auto h : hosts)
@@ -87,7 +87,7 @@ std::vector<std::string> kin_names(const Fabric& fabric, const std::vector<std::
     return labels;
 }
 
-// The same of the hosts of a panel; those that are called by their GUIDs have nothing in common with others.
+// The same for the hosts of a panel; those named after their GUIDs have nothing in common with others.
 std::vector<std::string> short_names(const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
     std::vector<std::uint32_t> named, others;
     for (const auto h : hosts)
@@ -106,7 +106,7 @@ std::size_t distinct(std::vector<std::string> labels) {
     return static_cast<std::size_t>(std::unique(labels.begin(), labels.end()) - labels.begin());
 }
 
-// "…" in place of the middle: for names of which both ends tell something.
+// "…" in place of the middle: for names in which both ends are significant.
 std::string clipped_middle(std::string_view text, int size, int width) {
     if (text_width(text, size) <= width || std::any_of(text.begin(), text.end(), continues))
         return clipped_left(text, size, width);
@@ -117,7 +117,7 @@ std::string clipped_middle(std::string_view text, int size, int width) {
     return fmt::format("{}…{}", text.substr(0, kept - tail), text.substr(text.size() - tail));
 }
 
-// Its end alone, where an ellipsis would take the place of what is told.
+// Only its end, if an ellipsis would replace the significant part.
 std::string tail(std::string_view text, int size, int width) {
     if (std::any_of(text.begin(), text.end(), continues)) return clipped_left(text, size, width);
     while (!text.empty() && text_width(text, size) > width)
@@ -125,19 +125,19 @@ std::string tail(std::string_view text, int size, int width) {
     return std::string(text);
 }
 
-// What a cell keeps free beside its label: the mark's place.
+// The space in a cell that is kept free next to its label, for the mark.
 int beside_label(const Metrics& m) {
     return m.density == Density::roomy ? 26 : 16;
 }
 
-// Digits, which labels mostly are, are wider than other letters.
+// Digits, which are the main part of labels, are wider than other letters.
 int digits_width(int width) {
     return (width * 16 + 14) / 15;
 }
 
-constexpr int widest_cell = 150; // for a label that would lose what sets it apart
+constexpr int widest_cell = 150; // for a label that would lose its significant part
 
-// Of a cell, so that the label has room.
+// The width of a cell that has room for the label.
 int labelled_cell(const std::string& label, const Metrics& m) {
     return std::min(digits_width(text_width(label, m.label_text)) + beside_label(m), widest_cell);
 }
@@ -258,7 +258,7 @@ Metrics metrics(const Fabric& fabric, const Slots& slots) {
     for (const Host& host : fabric.hosts)
         widest = std::max(widest, text_width(host.name, m.label_text));
     const int least = m.density == Density::roomy ? 64 : m.density == Density::compact ? 26 : 10;
-    const int most = m.density == Density::roomy ? 120 : 36; // for a label's sake
+    const int most = m.density == Density::roomy ? 120 : 36; // for the sake of a label
     m.cell.w = std::max(m.cell.w, std::clamp(m.label_text == 0 ? 0 : widest + 24, least, most));
     if (m.label_text == 0) return m;
     constexpr int widest_box = 72;                                  // of a switch, for its label and a mark

@@ -17,9 +17,9 @@ using base::Expected;
 using base::HostState;
 using base::Reader;
 
-constexpr std::size_t most_unknown = 10000; // more names are of no use to a person
+constexpr std::size_t most_unknown = 10000; // more names are useless to the reader
 
-// railtopo says warning, restartd warn, and evict or fatal above it.
+// railtopo uses warning, restartd warn, and evict or fatal above it.
 Severity severity_of(std::string_view word) {
     if (word == "info") return Severity::info;
     return word == "warning" || word == "warn" ? Severity::warning : Severity::error;

@@ -9,13 +9,14 @@
 namespace topo::draw {
 namespace {
 
-// Of Okabe and Ito's eight: orange and vermillion are kept for warnings and errors, black for text.
+// From Okabe and Ito's eight colours: orange and vermillion are reserved for warnings and errors, black for
+// text.
 constexpr std::array<std::string_view, 5> colours{
     "#0072B2", // blue
     "#009E73", // bluish green
     "#CC79A7", // reddish purple
     "#56B4E9", // sky blue
-    "#B8AA00", // yellow (#F0E442), darkened to show on white
+    "#B8AA00", // yellow (#F0E442), darkened for a white background
 };
 
 // In a square of 6 x 6.

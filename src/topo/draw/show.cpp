@@ -25,7 +25,7 @@ std::string host_rate(const Fabric& fabric) {
     return most == seen.end() ? "no links" : format_rate({most->first.second, most->first.first});
 }
 
-// What sets a host apart from its unit: rails on other leaves, rails without a link.
+// How a host differs from its unit: rails on other leaves, rails without a link.
 std::string peculiarity(const Fabric& fabric, const Host& host) {
     std::string text;
     const auto& leaves = fabric.units[at(host.unit)].leaves;
@@ -43,12 +43,12 @@ std::size_t rails_of(const Unit& unit) {
            static_cast<std::size_t>(std::count(unit.leaves.begin(), unit.leaves.end(), none));
 }
 
-// Units next to each other with as many hosts and rails are shown as one.
+// Adjacent units with the same number of hosts and rails are shown as one.
 bool alike(const Unit& a, const Unit& b) {
     return a.hosts.size() == b.hosts.size() && rails_of(a) == rails_of(b);
 }
 
-// "20 free, 3 drained (n[003,007,009])": hosts that take no job are named.
+// "20 free, 3 drained (n[003,007,009])": hosts that accept no job are named.
 std::string states_text(const Fabric& fabric, const Overlay& overlay,
                         const std::vector<std::uint32_t>& hosts) {
     std::map<std::optional<base::HostState>, std::vector<std::uint32_t>> by_state;
@@ -97,7 +97,7 @@ std::vector<int> domains_of(const Fabric& fabric, const std::vector<std::uint32_
     return domains;
 }
 
-// Each domain of a unit with its hosts there, and hosts that are in none.
+// Each domain of a unit with its hosts there, and hosts without one.
 void show_domains(std::string& out, const Fabric& fabric, const Unit& unit) {
     std::map<int, std::vector<std::uint32_t>> hosts; // by domain
     for (const auto h : unit.hosts)
@@ -111,7 +111,7 @@ void show_domains(std::string& out, const Fabric& fabric, const Unit& unit) {
         fmt::format_to(std::back_inserter(out), "    in no domain  {}\n", host_names(fabric, rest));
 }
 
-// "    domains nvl1 … nvl8", in front of the leaves of units that are shown as one.
+// " domains nvl1 … nvl8", before the leaves of units that are shown as one.
 void show_domain_names(std::string& out, const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
     const auto domains = domains_of(fabric, hosts);
     if (domains.empty()) return;
@@ -176,7 +176,7 @@ std::string show(const Fabric& fabric, ShowOptions options) {
         for (const Hca& hca : host.hcas)
             ++(hca.role == Role::compute ? compute : storage);
     }
-    const auto unknown = count_nameless(fabric); // a host of its own for each
+    const auto unknown = count_nameless(fabric); // each is a separate host
     const auto domains =
         fabric.domains.empty()
             ? std::string()

@@ -93,7 +93,7 @@ private:
     struct Bundle {
         int a, b; // switches, the lower index first
         std::vector<std::size_t> links;
-        bool at_once; // otherwise drawn where faulty, and under the pointer
+        bool at_once; // otherwise drawn if faulty, and under the pointer
     };
 
     void find_bundles() {
@@ -118,7 +118,7 @@ private:
         }
     }
 
-    // Of many uplinks those that join switches of one tier; none to a core.
+    // If a pod has many uplinks, only links within a tier; never links to a core.
     bool in_mesh(int a, int b) const {
         const Switch &one = fabric_.switches[at(a)], &other = fabric_.switches[at(b)];
         if (one.pod == none || one.pod != other.pod) return false;
@@ -126,7 +126,7 @@ private:
         return pod.mesh && (one.tier == other.tier || !pod.many);
     }
 
-    // As between spines that stand back to back.
+    // For example between back-to-back spines.
     bool between_pods(int a, int b) const {
         const int first = fabric_.switches[at(a)].pod, second = fabric_.switches[at(b)].pod;
         return first != second && first != none && second != none;
@@ -156,7 +156,7 @@ private:
         canvas.path(cable(where_.at(bundle.a), where_.at(bundle.b)), style, hover);
     }
 
-    // From the foot of the upper box to the head of the lower; below two boxes of one row, an arc.
+    // From the bottom of the upper box to the top of the lower; below two boxes of one row, an arc.
     static std::string cable(Box a, Box b) {
         const Box upper = a.y < b.y ? a : b, lower = a.y < b.y ? b : a;
         const double x1 = upper.x + upper.w / 2.0, x2 = lower.x + lower.w / 2.0;
@@ -166,7 +166,7 @@ private:
                            lower.bottom());
     }
 
-    // The uplinks of a switch that are not drawn at once, shown while the pointer rests on it.
+    // The uplinks of a switch that are not always drawn, shown while the pointer is over it.
     void fan(Canvas& canvas, std::size_t index) const {
         const auto found = fans_.find(index);
         if (found == fans_.end()) return;
@@ -176,7 +176,7 @@ private:
         canvas.path(all, "fan up");
     }
 
-    // The longest that has room.
+    // The longest that fits.
     void label_beside_mark(Canvas& canvas, const SwitchBox& box, double base) const {
         auto labels = box.shorter;
         labels.insert(labels.begin(), box.label);
@@ -203,7 +203,7 @@ private:
         }
     }
 
-    // A unit's name and, in as many lines as its title has, its hosts.
+    // A unit's name and, in the lines of its title, its hosts.
     void unit_title(Canvas& canvas, const UnitBox& box, const std::vector<std::uint32_t>& hosts) const {
         const auto name = box.unit == none ? std::string("in no unit") : fabric_.units[at(box.unit)].name;
         if (m_.density == Density::dense)
@@ -219,7 +219,7 @@ private:
         }
     }
 
-    // A frame with the domain's name and, where there is room, its hosts here.
+    // A frame with the domain's name and, if there is room, its hosts here.
     void domain(Canvas& canvas, const DomainBox& box) const {
         canvas.open();
         canvas.title(words_.domain(box.domain, box.hosts));
@@ -267,7 +267,8 @@ private:
         canvas.close();
     }
 
-    // A job fills the body; several share it. A drained host's job keeps its fill below a striped tape.
+    // A job fills the body; several share it. On a drained host, the job's fill remains visible below a
+    // striped tape.
     void fill(Canvas& canvas, std::uint32_t h, Box body, const std::vector<std::size_t>& jobs) const {
         const int shown = static_cast<int>(jobs.size());
         for (int i = 0; i < shown; ++i) {

@@ -1,4 +1,4 @@
-// A fabric as a picture: SVG 1.1 that needs no script, no font and no other file.
+// A fabric as a picture: SVG 1.1 without scripts, fonts or other files.
 #pragma once
 
 #include "topo/draw/overlay.hpp"
@@ -8,11 +8,11 @@
 
 namespace topo {
 
-// Pods, units, leaves and hosts (draw/layout.hpp) with the overlay over them: a host's state and jobs in its
-// cell, a tick for each of its links, a numbered mark for each finding, which the list below the picture
-// tells. Every host, switch and link has a <title>; above 2,048 hosts healthy links are described at their
+// Pods, units, leaves and hosts (draw/layout.hpp) with the overlay: a host's state and jobs in its cell, a
+// tick for each of its links, a numbered mark for each finding, which is explained in the list below the
+// picture. Every host, switch and link has a <title>; above 2,048 hosts healthy links are described at their
 // leaf. Nothing is shown by colour alone (colours: Okabe and Ito, Color Universal Design, 2008). Light, or
-// dark where the reader's system is. The same input always gives the same bytes.
+// dark if the reader's system is. The same input always gives the same bytes.
 std::string draw_svg(const Fabric& fabric, const Overlay& overlay);
 
 } // namespace topo

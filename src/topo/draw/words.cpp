@@ -24,7 +24,7 @@ std::string rate_text(const Link& link) {
     return link.mbps == 0 && link.width == 0 ? std::string() : " · " + format_rate({link.width, link.mbps});
 }
 
-// " · 30 m MFS1S00-H030V", by the end that is known.
+// " · 30 m MFS1S00-H030V", from the end that is known.
 std::string cable_text(const Link& link) {
     for (const Module& module : link.modules) {
         std::string text;

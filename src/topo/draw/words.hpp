@@ -1,4 +1,4 @@
-// What a picture says of a thing when a pointer rests on it. Internal to src/topo/draw.
+// The tooltips of a picture. Internal to src/topo/draw.
 #pragma once
 
 #include "topo/draw/marks.hpp"
@@ -9,7 +9,7 @@
 
 namespace topo::draw {
 
-// Several lines each, without a newline at the end. Views what it is made from.
+// Several lines each, without a newline at the end. A view of its arguments.
 class Words {
 public:
     Words(const Fabric& fabric, const Overlay& overlay, const Marks& marks);
@@ -22,7 +22,7 @@ public:
 
     const std::vector<std::size_t>& jobs_of(std::uint32_t host) const { return jobs_[host]; }
 
-    // "A" … "Z", "AA" …: how the picture writes the job of that place in Overlay::jobs.
+    // "A" … "Z", "AA" …: the letter in the picture for the job at this index in Overlay::jobs.
     static std::string letter(std::size_t job);
     static std::string_view state(base::HostState state); // "allocated"
 
@@ -37,7 +37,7 @@ private:
     std::map<std::size_t, Mark> switch_marks_;
 };
 
-// Where a job sits: "64 hosts in 2 units of pod1".
+// The location of a job: "64 hosts in 2 units of pod1".
 std::string whereabouts(const Fabric& fabric, const JobOverlay& job);
 
 } // namespace topo::draw

@@ -1,9 +1,9 @@
-// LSF: host groups and compute units for lsb.hosts, and the types of compute units and the daemons' timing
-// for lsb.params.
+// LSF: host groups and compute units for lsb.hosts, and the compute unit types and timing parameters of the
+// daemons for lsb.params.
 //
-// IBM's rules (LSF 10.1, "Configuring compute units"): hosts and host groups stand in the finest type only,
-// all units of a type have members of one type, and the types are listed finest first; '!' marks the default.
-// Ranges in names are not used, as LSF's need not keep leading zeros.
+// IBM's rules (LSF 10.1, "Configuring compute units"): hosts and host groups are members of the finest type
+// only, all units of a type have members of one type, and the types are listed finest first; '!' marks the
+// default. Ranges in names are not used, as LSF may not keep leading zeros.
 #include "topo/export/formats.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ Expected<std::string> lsf_params(Chosen& chosen) {
                       "COMPUTE_UNIT_TYPES =";
     for (std::size_t level = 0; level < tree.levels.size(); ++level)
         fmt::format_to(std::back_inserter(out), " {}{}", tree.levels[level], level == 0 ? "!" : "");
-    // The measurements behind the numbers: railyard-lsf(7), TIMING.
+    // The measurements behind these numbers: railyard-lsf(7), TIMING.
     out += "\nMBD_SLEEP_TIME = 2\n"
            "SBD_SLEEP_TIME = 2\n"
            "RETRY_INTERVAL = 1\n"

@@ -15,7 +15,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// What a format is called and takes.
+// A format's name and the options that it accepts.
 struct Taken {
     Format format;
     std::string_view name;
@@ -45,7 +45,7 @@ const Taken& taken(Format format) {
     return formats[static_cast<std::size_t>(format)];
 }
 
-// An option that was given and does not go with the format.
+// An option that was given but does not apply to the format.
 Expected<void> check_options(const Taken& format, const ExportOptions& options) {
     struct Given {
         std::string_view name;

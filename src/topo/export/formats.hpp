@@ -1,4 +1,4 @@
-// The formats of export_fabric(), each by itself. Internal to src/topo/export.
+// The individual formats of export_fabric(). Internal to src/topo/export.
 #pragma once
 
 #include "topo/export/export.hpp"
@@ -6,7 +6,7 @@
 
 namespace topo::exports {
 
-// Parts shared by texts that list units with their hosts.
+// The common parts of texts that list units with their hosts.
 struct Chosen {
     const Fabric& fabric;
     const ExportOptions& options;
@@ -27,11 +27,11 @@ base::Expected<std::string> hostfile(Chosen& chosen);
 base::Expected<std::string> rankfile(Chosen& chosen);
 base::Expected<std::string> dot(Chosen& chosen);
 
-// Of one host; nccl_topo() stands in nccl.hpp.
+// For one host; nccl_topo() is in nccl.hpp.
 base::Expected<std::string> nccl_env(const Fabric& fabric, const Host& host);
 
-// Blocks for topology/block, and the sizes it plans with: the base block, then a pod's worth where every pod
-// holds the same power of two of blocks.
+// Blocks for topology/block, and its planning sizes: the base block, then the blocks of a pod if every pod
+// contains the same power of two of blocks.
 struct Blocks {
     struct Block {
         std::string name, hosts;
@@ -41,14 +41,14 @@ struct Blocks {
 };
 base::Expected<Blocks> blocks(Chosen& chosen);
 
-// An error when a host's name is none that Slurm, LSF and Open MPI can all take in their lists.
+// An error if Slurm, LSF or Open MPI does not accept a host's name in its lists.
 base::Expected<void> check_name(const Host& host, std::string_view reader);
 base::Expected<void> check_names(const Chosen& chosen, std::string_view reader); // of hosts in units
 
-// Of queues, groups and compute units (LSF 10.1: lsb.queues(5), lsb.hosts(5)).
+// For queues, groups and compute units (LSF 10.1: lsb.queues(5), lsb.hosts(5)).
 inline constexpr std::size_t longest_lsf_name = 59;
 bool reserved_in_lsf(std::string_view name); // "all", "default", …
-// An error (Code::unfit) when one of these names of groups is too long, reserved, a host's, or given twice.
+// An error (Code::unfit) if one of these group names is too long, reserved, a host's name, or used twice.
 base::Expected<void> check_lsf_names(const Chosen& chosen, const std::vector<std::string>& names);
 
 } // namespace topo::exports

@@ -1,4 +1,4 @@
-// Graphviz: the compute tree, pods and units as clusters, at the finest detail with few enough things to
+// Graphviz: the compute tree, with pods and units as clusters, at the finest detail that is not too large to
 // draw.
 #include "topo/export/formats.hpp"
 
@@ -16,9 +16,9 @@ namespace {
 
 enum class Detail {
     hosts,    // each host and each switch
-    switches, // a unit in place of its hosts, and each switch
-    units,    // a unit with its leaves, the spines of a pod as one, each tier above as one
-    pods      // a pod with all in it, each tier above as one
+    switches, // a unit instead of its hosts, and each switch
+    units,    // a unit with its leaves, a pod's spines as one node, each tier above as one
+    pods      // a pod with all its parts, each tier above as one
 };
 
 std::string dot_string(std::string_view text) {
@@ -37,7 +37,7 @@ std::string lines(std::string_view first, std::string_view second) {
     return label;
 }
 
-// The switches of the chosen hosts' compute tree, and what they are part of.
+// The switches of the compute tree of the chosen hosts, and their groups.
 struct Scope {
     explicit Scope(const Chosen& chosen)
         : part_of_unit(chosen.fabric.units.size(), none), pod_drawn(chosen.fabric.pods.size(), 0),
@@ -128,7 +128,7 @@ private:
     struct Edge {
         std::size_t links = 0, down = 0;
         std::map<std::string, std::size_t> rates;
-        std::string tip; // of a single link
+        std::string tip; // for a single link
     };
     using Ends = std::pair<std::string, std::string>; // upper first
 

@@ -1,9 +1,9 @@
-// LSF: what its other files need beside host groups and compute units: resources for lsf.shared, where they
-// are for lsf.cluster.NAME, the two queues of gangs for lsb.queues, and the line of lsf.conf.
+// LSF: what its files need besides host groups and compute units: resources for lsf.shared, their locations
+// for lsf.cluster.NAME, the two queues of gangs for lsb.queues, and the line for lsf.conf.
 //
 // IBM's rules (LSF 10.1, lsf.shared(5), lsf.cluster(5)): a static resource has its value in the ResourceMap,
-// a dynamic one none; the hosts of one bracket share one instance, so that each host needs a bracket of its
-// own. A line goes on after a backslash.
+// a dynamic one has none; the hosts in one bracket share an instance, so each host needs its own. A backslash
+// continues a line.
 #include "topo/export/formats.hpp"
 
 #include "topo/names.hpp"
@@ -42,14 +42,14 @@ void map_line(std::string& out, const Chosen& chosen, std::string_view name, Val
     out += ")\n";
 }
 
-// The leaf of the first rail that has one; "none" where no cable is known.
+// The leaf of the first rail that has one; "none" if no cable is known.
 std::string leaf_of(const Fabric& fabric, const Host& host) {
     for (const int leaf : host.leaves)
         if (leaf != none) return SafeNames().add(switch_name(fabric, leaf));
     return "none";
 }
 
-// A queue or user that stands in a file of LSF.
+// A queue or user name that is written to an LSF file.
 Expected<void> check_word(std::string_view option, const std::string& word) {
     const auto bad = [&](std::string_view why) {
         return Error{Code::usage, fmt::format("{} {}: {}", option, word, why)};

@@ -1,11 +1,11 @@
 // NCCL and UCX on one host: the PCI tree for NCCL_TOPO_FILE, and which HCAs to use.
 //
-// NCCL's reader (src/graph/xml.cc, seen in 2.28) knows elements, attributes and comments, one blank between
-// attributes, no tabs and no <?xml?>. It fills what a file leaves out from sysfs, for the devices it meets
-// itself: link speeds of GPUs and HCAs, CPU models, the nets on an HCA. So the file says what sysfs may not
-// show (in a virtual machine all devices are attached to one bus): NUMA nodes, and which GPU and HCAs are
-// near each other, under a bridge of our own. Addresses of such bridges begin with ffff:ff, where no device
-// is; NCCL cannot look up their speed, so it is given.
+// NCCL's reader (src/graph/xml.cc, seen in 2.28) supports elements, attributes and comments, with one blank
+// between attributes, no tabs and no <?xml?>. What a file omits is taken from sysfs, for the devices that
+// NCCL finds itself: link speeds of GPUs and HCAs, CPU models, the nets on an HCA. So the file contains what
+// sysfs may not show (in a virtual machine all devices are on one bus): NUMA nodes, and which GPU and HCAs
+// are near each other, under a virtual bridge. Their addresses begin with ffff:ff, where no devices are; NCCL
+// cannot look up their speed, so it is given.
 #include "topo/export/nccl.hpp"
 
 #include "topo/export/formats.hpp"
@@ -36,7 +36,7 @@ bool hexadecimal(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-// "0000:18:00.0" as sysfs writes it, from that or NVML's "00000000:18:00.0"; nullopt for other text.
+// "0000:18:00.0" in the format of sysfs, from that or NVML's "00000000:18:00.0"; nullopt for other text.
 std::optional<std::string> bus_id(std::string_view text) {
     std::string id(text);
     for (char& c : id)
@@ -57,7 +57,7 @@ Expected<std::string> bus_id_of(const Host& host, const std::string& pci, const 
                              host.name, what, pci)};
 }
 
-// The PCI Express generation at which 16 lanes carry an HCA's link, as NCCL words it.
+// The PCI Express generation at which 16 lanes carry an HCA's link, in NCCL's format.
 std::string_view speed_for(std::uint32_t mbps) {
     if (mbps > 400000) return "64.0 GT/s PCIe";
     if (mbps > 200000) return "32.0 GT/s PCIe";
@@ -69,7 +69,7 @@ struct Device {
     std::string id;
     std::string_view of_class; // as in PCI's class register
     int numa = none;
-    int gpu = none; // its own index, or the nearest
+    int gpu = none; // its own index, or that of the nearest one
     std::uint32_t mbps = 0;
 };
 
@@ -110,7 +110,7 @@ void put_device(std::string& out, int indent, const Device& device) {
                    device.of_class);
 }
 
-// Plain words of a shell and of nccl.conf.
+// Allows plain words for a shell and nccl.conf only.
 Expected<void> check_device(const Host& host, const Hca& hca) {
     if (safe_name(hca.device)) return {};
     return Error{Code::unfit,
@@ -181,7 +181,7 @@ Expected<std::string> nccl_topo(const Fabric& fabric, const Host& host) {
 
 std::vector<int> working_hcas(const Fabric& fabric, const Host& host) {
     std::vector<int> working;
-    for (std::size_t i = 0; i < host.hcas.size(); ++i) { // in the order of rails
+    for (std::size_t i = 0; i < host.hcas.size(); ++i) { // in rail order
         const Hca& hca = host.hcas[i];
         if (hca.role == Role::compute &&
             std::any_of(hca.ports.begin(), hca.ports.end(),
@@ -203,7 +203,7 @@ Expected<NetPorts> net_ports(const Fabric& fabric, const Host& host, const std::
             leaves.insert(port.leaf);
         }
     }
-    // Each HCA on leaves of its own: rails, which rings and trees should not leave. All on one: no rails.
+    // Each HCA on separate leaves: rails, which rings and trees should stay on. All on one leaf: no rails.
     net.cross_nic = leaves.size() >= hcas.size() && hcas.size() > 1 ? 0 : leaves.size() == 1 ? 1 : 2;
     return net;
 }

@@ -1,4 +1,4 @@
-// Open MPI: hosts and ranks in the order in which neighbours in rank are neighbours in the fabric.
+// Open MPI: hosts and ranks in an order in which neighbours in rank are neighbours in the fabric.
 #include "topo/export/formats.hpp"
 
 #include "topo/names.hpp"
@@ -14,7 +14,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// The hosts by pod and unit, then those that are in none.
+// The hosts by pod and unit, then those without a unit.
 std::vector<const Host*> in_rank_order(const Chosen& chosen) {
     std::vector<const Host*> hosts;
     for (const auto& part : chosen.selection.parts)
@@ -32,7 +32,7 @@ int slots_of(const Chosen& chosen, const Host& host) {
     return std::max(1, chosen.fabric.rails);
 }
 
-// Where the rank's GPU is, or the HCA of its rail.
+// The NUMA node of the rank's GPU, or of its rail's HCA.
 int numa_of(const Host& host, int local) {
     if (at(local) < host.gpus.size() && host.gpus[at(local)].numa != none) return host.gpus[at(local)].numa;
     for (const Hca& hca : host.hcas)

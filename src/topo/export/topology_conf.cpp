@@ -19,8 +19,8 @@ using base::Expected;
 
 constexpr std::string_view heading = "# Made by railtopo export; changes made here are lost.\n";
 
-// How many blocks a pod has where that is a level Slurm can plan with, else 1. Slurm pairs blocks by their
-// place in the file, two by two, so all pods but the last must hold the same power of two of them.
+// The number of blocks in a pod if Slurm can plan with that as a level, else 1. Slurm pairs blocks by their
+// position in the file, two by two, so all pods except the last must contain the same power of two of blocks.
 std::size_t blocks_of_a_pod(const std::vector<std::size_t>& in_pod) {
     constexpr std::size_t highest = std::size_t{1} << 15;
     const auto count = in_pod.front();
@@ -29,7 +29,7 @@ std::size_t blocks_of_a_pod(const std::vector<std::size_t>& in_pod) {
                                                                                                     : 1;
 }
 
-// What may become a block, and which of them make an aggregated one.
+// A possible block, and the group for an aggregated block.
 struct Candidate {
     std::string name;
     std::vector<std::uint32_t> hosts;
@@ -46,7 +46,7 @@ std::vector<Candidate> candidates_by_unit(const Chosen& chosen) {
     return units;
 }
 
-// Of each unit what lies there of a domain; hosts in none are left out.
+// The part of each domain in each unit; hosts without a domain are left out.
 std::vector<Candidate> candidates_by_domain(Chosen& chosen) {
     std::vector<Candidate> domains;
     std::vector<std::uint32_t> without;
@@ -108,7 +108,7 @@ Expected<Blocks> blocks(Chosen& chosen) {
     for (const auto& part : parts) {
         const auto& hosts = part.hosts;
         largest = std::max(largest, hosts.size());
-        if (hosts.size() < base_size) { // Slurm refuses a block smaller than the base block
+        if (hosts.size() < base_size) { // Slurm rejects a block smaller than the base block
             small.insert(small.end(), hosts.begin(), hosts.end());
             continue;
         }

@@ -1,5 +1,5 @@
-// Slurm's topology.yaml(5), since 25.05: the tree as the cluster's default and, under a name of its own for
-// partitions that want it, the blocks.
+// Slurm's topology.yaml(5), since 25.05: the tree as the cluster's default and, under a separate name for
+// partitions that use them, the blocks.
 #include "topo/export/formats.hpp"
 
 #include "base/hostlist.hpp"
@@ -13,7 +13,7 @@
 namespace topo::exports {
 namespace {
 
-// A scalar that YAML takes for text, plain where that is certain.
+// A scalar that YAML reads as text, unquoted if that is certain.
 std::string scalar(const std::string& text) {
     constexpr std::array<std::string_view, 9> words{"true", "false", "yes", "no", "on",
                                                     "off",  "null",  "y",   "n"};

@@ -16,7 +16,7 @@ bool safe(char c) {
            c == '-' || c == '.';
 }
 
-// The name of the only leaf of a unit, on fabrics where a unit has one; else the unit's.
+// The name of a unit's only leaf, in fabrics whose units have one; else the unit's name.
 std::string unit_name(const Fabric& fabric, const Unit& unit) {
     if (!unit.more_leaves.empty()) return unit.name;
     int only = none;
@@ -29,7 +29,7 @@ std::string unit_name(const Fabric& fabric, const Unit& unit) {
                                                                   : fabric.switches[at(only)].name;
 }
 
-// Puts the branches of the topmost level under new ones, one for each value of `group_of`; nothing when that
+// Puts the branches of the top level under new ones, one for each value of `group_of`; does nothing if that
 // would only repeat the level.
 template <class GroupOf, class Name>
 void add_level(Tree& tree, std::string word, GroupOf group_of, SafeNames& names, Name name) {
@@ -116,7 +116,7 @@ Tree logical_tree(const Fabric& fabric, const Selection& selection) {
     struct Place {
         int pod, leaf;
     };
-    std::vector<Place> places; // by branch: of the first one below
+    std::vector<Place> places; // for each branch: that of the first one below
     for (const auto& part : selection.parts) {
         const Unit& unit = fabric.units[part.unit];
         tree.branches.push_back({names.add(unit_name(fabric, unit)), 0, part.hosts, {}});
@@ -140,7 +140,7 @@ Tree logical_tree(const Fabric& fabric, const Selection& selection) {
         });
     know_places();
 
-    // Above the pods: what meets in the switches of each further tier.
+    // Above the pods: groups that meet in the switches of each further tier.
     Sets sets(fabric.switches.size());
     for (const Unit& unit : fabric.units)
         for (const int leaf : unit.leaves)
@@ -173,7 +173,7 @@ Tree logical_tree(const Fabric& fabric, const Selection& selection) {
         know_places();
     }
 
-    // What else is connected has one root: pods whose spines are joined to each other, without cores.
+    // Other connected parts have one root: pods whose spines are connected to each other, without cores.
     for (const Link& link : fabric.links)
         if (link.a.switch_ != none && link.b.switch_ != none && link.state != LinkState::down)
             sets.join(link.a.switch_, link.b.switch_);

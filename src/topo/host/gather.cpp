@@ -20,7 +20,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-constexpr std::size_t most_quoted = 200; // characters of a line that is no facts
+constexpr std::size_t most_quoted = 200; // characters quoted from a line without facts
 
 std::string_view trimmed(std::string_view text) {
     const auto start = text.find_first_not_of(" \t\r");
@@ -32,7 +32,7 @@ std::string_view short_name(std::string_view host) {
     return host.substr(0, host.find('.'));
 }
 
-// "UUID.CLIQUE", as NVML's domains are called here: one that a person gave is not made so.
+// "UUID.CLIQUE", the form of NVML's domain names here: a name given by an administrator differs.
 bool is_nvml_name(std::string_view name) {
     constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.";
     return name.size() > form.size() &&
@@ -66,11 +66,11 @@ public:
     }
 
 private:
-    // Hosts of one model: the same PCI addresses of HCAs and GPUs.
+    // Hosts of one model: with the same PCI addresses of HCAs and GPUs.
     struct Model {
-        const HostFacts* facts = nullptr; // of one of them
+        const HostFacts* facts = nullptr; // of one of the hosts
         std::vector<std::size_t> hosts;
-        std::vector<int> compute, storage; // by HCA of the facts: on how many hosts
+        std::vector<int> compute, storage; // by HCA of the facts: number of hosts
         std::vector<int> gpu, rail;        // by HCA of the facts
     };
     using Key = std::vector<std::string>;
@@ -79,16 +79,16 @@ private:
         for (std::size_t h = 0; h < fabric_.hosts.size(); ++h) {
             const Host& host = fabric_.hosts[h];
             hosts_.emplace(host.name, h);
-            hosts_.emplace(short_name(host.name), h); // the first of that short name
+            hosts_.emplace(short_name(host.name), h); // the first one with that short name
             for (std::size_t i = 0; i < host.hcas.size(); ++i)
                 by_guid_.emplace(host.hcas[i].guid, Where{h, i});
         }
     }
 
-    // The ports report of ibnetdiscover has port GUIDs only: the lowest replaces the node's.
+    // The ports report of ibnetdiscover only has port GUIDs: the lowest replaces the node's.
     static bool stands_in(const Hca& hca) { return !hca.ports.empty() && hca.ports.front().guid == hca.guid; }
 
-    // The fabric's HCA that this one of the host's facts is; none when the fabric does not show it.
+    // The fabric's HCA for this HCA in the host's facts; none if the fabric does not contain it.
     int find_hca(std::size_t h, const HcaFacts& facts) const {
         const Host& host = fabric_.hosts[h];
         if (facts.guid != 0)
@@ -189,7 +189,7 @@ private:
                                 entry->facts.host, fmt::join(entry->facts.domains, ", ")));
     }
 
-    // The host's domain by its facts; null where they tell none, or several.
+    // The host's domain according to its facts; null if they give none, or several.
     const std::string* said_domain(std::size_t h) const {
         return taken_[h] != nullptr && taken_[h]->facts.domains.size() == 1
                    ? &taken_[h]->facts.domains.front()
@@ -200,7 +200,7 @@ private:
         std::vector<std::string> before;
         for (const Host& host : fabric_.hosts)
             before.push_back(host.domain);
-        // Names that people gave by those of facts, and the reverse.
+        // Administrators' names by those in facts, and the reverse.
         std::map<std::string, std::set<std::string>> known, said;
         for (std::size_t h = 0; h < taken_.size(); ++h)
             if (const auto* domain = said_domain(h);
@@ -262,7 +262,7 @@ private:
             number(model);
     }
 
-    // GPUs and rails of the compute HCAs of a model.
+    // Determines GPUs and rails for the compute HCAs of a model.
     void number(Model& model) const {
         const HostFacts& facts = *model.facts;
         std::vector<bool> compute(facts.hcas.size());
@@ -304,7 +304,8 @@ private:
         }
     }
 
-    // The new rails of a host by HCA, from its facts or, without them, from those that were numbered alike.
+    // The new rails of a host by HCA, from its facts or, without them, from hosts that had the same
+    // numbering.
     std::vector<int> rails_from_facts(std::size_t h) const {
         std::vector<int> rails(fabric_.hosts[h].hcas.size(), none);
         const HostFacts& facts = taken_[h]->facts;
@@ -366,7 +367,8 @@ private:
         return true;
     }
 
-    // Rules may speak of PCI addresses, which only now are known: rails they give, and storage.
+    // Rules may contain PCI addresses, which are only known now: applies the rails that they give, and
+    // storage.
     void derive_roles_again() {
         for (Host& host : fabric_.hosts) {
             const bool railed = rules_->gives_rails(host.name);

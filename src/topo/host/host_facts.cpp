@@ -24,7 +24,7 @@ bool plain(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7F; });
 }
 
-// A word of printable characters, "" when the key is absent and need not be there.
+// A word of printable characters, "" if the key is absent and optional.
 Expected<std::string> read_word(const Reader& at, std::string_view key, bool needed) {
     if (!needed && !at.has(key)) return std::string();
     auto word = at.text(key);

@@ -54,7 +54,7 @@ hwloc_obj_t pci_parent(hwloc_obj_t device) {
     return device;
 }
 
-// The one NUMA node a device is local to.
+// The NUMA node local to a device, if it is one.
 int numa_of(hwloc_topology_t topology, hwloc_obj_t device) {
     const auto* place = hwloc_get_non_io_ancestor_obj(topology, device);
     if (place == nullptr || place->nodeset == nullptr || hwloc_bitmap_weight(place->nodeset) != 1)
@@ -62,7 +62,7 @@ int numa_of(hwloc_topology_t topology, hwloc_obj_t device) {
     return hwloc_bitmap_first(place->nodeset);
 }
 
-// From the root down to the object. (hwloc_get_common_ancestor_obj() does not take I/O objects.)
+// The path from the root to the object. (hwloc_get_common_ancestor_obj() does not accept I/O objects.)
 std::vector<hwloc_obj_t> path_to(hwloc_obj_t object) {
     std::vector<hwloc_obj_t> path;
     for (; object != nullptr; object = object->parent)
@@ -76,7 +76,7 @@ int common(const std::vector<hwloc_obj_t>& a, const std::vector<hwloc_obj_t>& b)
     return static_cast<int>(differ.first - a.begin());
 }
 
-// "946d:ae00:0001:0010" as sysfs has it.
+// "946d:ae00:0001:0010" in sysfs's format.
 Guid node_guid(hwloc_obj_t device) {
     const char* said = hwloc_obj_get_info_by_name(device, "NodeGUID");
     if (said == nullptr) return 0;
@@ -98,7 +98,7 @@ Expected<Topology> load(const HwlocSource& source) {
     if (!source.xml.empty()) {
         const auto text = base::read_file(source.xml, std::size_t{1} << 28);
         if (!text) return text.error();
-        // hwloc wants the terminating NUL to be counted.
+        // hwloc expects the size to include the terminating NUL.
         if (hwloc_topology_set_xmlbuffer(raw, text->c_str(), static_cast<int>(text->size() + 1)) != 0)
             return refused("it is no topology in XML; lstopo host.xml writes one");
         if (hwloc_topology_load(raw) != 0) return refused("the topology in it is damaged");

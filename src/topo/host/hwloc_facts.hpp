@@ -1,4 +1,4 @@
-// A host's facts from hwloc: of this machine, of an XML file of another one, or of a copy of its /sys and
+// A host's facts from hwloc: of this machine, from an XML file of another one, or from a copy of its /sys and
 // /proc (HWLOC_FSROOT).
 #pragma once
 
@@ -11,18 +11,18 @@ namespace topo {
 
 struct HwlocSource {
     std::string xml;    // file, "-" for standard input
-    std::string fsroot; // directory that holds sys/ and proc/; both empty: this machine
-    std::string host;   // name to use instead of the one that is found
+    std::string fsroot; // directory that contains sys/ and proc/; both empty: this machine
+    std::string host;   // name to use instead of the detected one
 };
 
 // HCAs are hwloc's OpenFabrics devices, GPUs the display and accelerator functions of NVIDIA and AMD. The
-// common ancestor of two devices is found over PCI bridges and above them over packages, so that hosts
-// without PCI switches are distinguished by socket. The host's name is the first label of its host name, or
-// what the XML says. Loads hwloc's topology without its CUDA, NVML, OpenCL and display parts: no driver is
-// touched. Not to be called from several threads (HWLOC_FSROOT is an environment variable).
+// common ancestor of two devices is searched through PCI bridges and then packages, so that on hosts without
+// PCI switches devices are distinguished by socket. The host's name is the first label of its host name, or
+// taken from the XML. Loads hwloc's topology without its CUDA, NVML, OpenCL and display components: no driver
+// is accessed. Must not be called from several threads (HWLOC_FSROOT is an environment variable).
 //
-// Errors: Code::input when the XML cannot be read or no host name is known (way out: --host); Code::io when
-// the directory or the file is not there.
+// Errors: Code::input if the XML cannot be parsed or no host name is known (use --host); Code::io if the
+// directory or file does not exist.
 base::Expected<HostFacts> read_hwloc_facts(const HwlocSource& source);
 
 } // namespace topo

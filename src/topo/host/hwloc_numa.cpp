@@ -17,7 +17,7 @@ struct Destroy {
 };
 using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
 
-// Sets HWLOC_FSROOT for as long as it lives.
+// Sets HWLOC_FSROOT during its lifetime.
 class FsRoot {
 public:
     explicit FsRoot(const std::string& fsroot) {

@@ -30,7 +30,7 @@ bool is(const KernelHca& there, const Hca& hca) {
         return guid != 0 && std::find(there.ports.begin(), there.ports.end(), guid) != there.ports.end();
     };
     return is_devices(hca.guid) &&
-           (there.guid == hca.guid || has_port(hca.guid) || // a source that has ports only
+           (there.guid == hca.guid || has_port(hca.guid) || // a source with ports only
             std::any_of(hca.ports.begin(), hca.ports.end(),
                         [&](const HcaPort& p) { return has_port(p.guid); }));
 }

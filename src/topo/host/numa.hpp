@@ -1,4 +1,4 @@
-// A NUMA node of a host and its CPUs, as the kernel numbers both.
+// A NUMA node of a host and its CPUs, in the kernel's numbering.
 #pragma once
 
 #include <vector>

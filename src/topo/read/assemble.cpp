@@ -42,7 +42,7 @@ bool names_card(std::string_view word) {
     return word.size() > 2 && word.starts_with("MT") && digit(word[2]);
 }
 
-// What is said of a card beside its name, and ends in a digit as devices do: "CX7", "HDR100".
+// Additional words about a card that end in a digit, as devices do: "CX7", "HDR100".
 bool names_model(std::string_view word) {
     const auto letters = word.substr(0, word.find_first_of("0123456789-"));
     return names_card(word) || letters == "CX" || lane_mbps(letters).has_value();
@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    // Where a node went: an end without its port; neither host nor switch for nodes left out.
+    // The result for a node: an end without its port; neither host nor switch for nodes left out.
     struct Entry {
         const RawNode* node = nullptr;
         End end;
@@ -161,8 +161,8 @@ private:
         return {};
     }
 
-    // Each link is listed at both ends; it is added by the end that comes first in the order of GUIDs, or by
-    // the only one that lists it.
+    // Each link is listed at both ends; it is added by the end with the lower GUID, or by the only one that
+    // lists it.
     Expected<void> connect() {
         for (const RawNode& node : raw_.nodes) {
             const End end = entries_.at(node.guid).end;
@@ -225,7 +225,7 @@ private:
         return {};
     }
 
-    // An HCA's port that only the other end lists.
+    // Adds an HCA port that only the other end lists.
     void add_port(const End& end) {
         auto& ports = result_.fabric.hosts[static_cast<std::size_t>(end.host)]
                           .hcas[static_cast<std::size_t>(end.hca)]
@@ -271,7 +271,7 @@ HcaName parse_hca_description(std::string_view description) {
     const auto host = next_word(rest);
     if (host.empty() || names_card(host) || names_maker(host)) return {};
     auto word = next_word(rest);
-    bool complete = word.empty(); // a card's name or nothing after the host's: no device is told
+    bool complete = word.empty(); // a card's name or nothing after the host's: no device is given
     for (; !word.empty(); word = next_word(rest)) {
         const bool model = names_model(word);
         if (!model && names_device(word)) return {host, word};

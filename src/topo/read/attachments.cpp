@@ -20,7 +20,7 @@ public:
         : fabric_(fabric), attached_(attached), keys_(keys) {}
 
     void name() {
-        std::map<std::size_t, std::size_t> sizes; // so many of a host → all of such hosts
+        std::map<std::size_t, std::size_t> sizes; // number in a host → total of such hosts
         std::vector<std::vector<std::size_t>> unnamed(fabric_.hosts.size());
         for (std::size_t h = 0; h < unnamed.size(); ++h) {
             unnamed[h] = of_host(h);
@@ -85,18 +85,18 @@ private:
     std::map<int, std::map<std::size_t, std::size_t>> places_; // leaf → n → HCAs
 };
 
-// A device that few hosts have is another one of its host under a name of its own ("ibp12s0" beside mlx5_1),
-// where it hangs on a leaf with those of one that its host lacks. A host all of whose devices are named so is
-// of another make.
+// A rare device may be a common one of its host under another name ("ibp12s0" instead of mlx5_1): it is on a
+// leaf with those of a device that its host lacks. A host whose devices all have such names is of another
+// model.
 void name_by_neighbours(const Attachments& attached, Keys& keys) {
-    constexpr std::size_t most_devices = 64; // more are no devices but names made to differ
+    constexpr std::size_t most_devices = 64; // more are not devices but different names
     std::unordered_map<std::string, std::size_t> count;
     std::size_t most = 0;
     for (const auto& host : keys)
         for (const auto& key : host)
             most = std::max(most, ++count[key]);
     const auto rare = [&](const std::string& key) { return count.at(key) * 8 <= most; };
-    std::map<int, std::map<std::string, std::size_t>> on_leaf; // where a rare one hangs
+    std::map<int, std::map<std::string, std::size_t>> on_leaf; // for leaves with a rare one
     std::vector<std::pair<std::size_t, std::size_t>> found;
     for (std::size_t h = 0; h < keys.size(); ++h) {
         if (keys[h].size() > most_devices || std::all_of(keys[h].begin(), keys[h].end(), rare)) continue;

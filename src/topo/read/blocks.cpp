@@ -23,7 +23,7 @@ std::string folded(std::vector<std::string> names) {
     return base::fold_hostlist(names);
 }
 
-// Domains that lie in several units, the first as "nvl1 in su1, su2".
+// Domains that are in several units, the first as "nvl1 in su1, su2".
 void note_torn(const Fabric& fabric, std::vector<std::string>& notes) {
     std::size_t torn = 0;
     std::string first;
@@ -47,7 +47,7 @@ void note_torn(const Fabric& fabric, std::vector<std::string>& notes) {
 } // namespace
 
 std::vector<std::string> name_domains(Fabric& fabric, const Outline& blocks) {
-    // Whole names before short ones; of one name the first.
+    // Full names before short ones; of one name the first.
     std::unordered_map<std::string_view, std::size_t> index;
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h)
         index.emplace(fabric.hosts[h].name, h);

@@ -22,7 +22,7 @@ std::pair<NodePort, NodePort> node_ports(const Fabric& fabric, const Link& link)
     return std::minmax(node_port(fabric, link.a), node_port(fabric, link.b));
 }
 
-// Where each HCA of a fabric is, by GUID.
+// The location of each HCA of a fabric, by GUID.
 std::unordered_map<Guid, End> index_hcas(const Fabric& fabric) {
     std::unordered_map<Guid, End> index;
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h)
@@ -60,7 +60,7 @@ void carry_switches(const Fabric& before, Fabric& fabric) {
         if (const auto found = extras.find(s.guid); found != extras.end()) s.extra = *found->second;
 }
 
-// What a module is, without what was measured at the time.
+// A module without the values measured at the time.
 Module as_built(Module module) {
     module.celsius.reset();
     module.rx_dbm.clear();
@@ -87,7 +87,7 @@ void carry_links(const Fabric& before, Fabric& fabric) {
     }
 }
 
-// The HCAs of a fabric whose role or rail is not as assign_roles() gives it.
+// The HCAs of a fabric whose role or rail differs from that given by assign_roles().
 std::unordered_map<Guid, const Hca*> decided(const Fabric& fabric) {
     Fabric undecided = fabric;
     assign_roles(undecided); // which moves nothing
@@ -100,7 +100,7 @@ std::unordered_map<Guid, const Hca*> decided(const Fabric& fabric) {
     return found;
 }
 
-// Those that are left of hosts that have lost some: how few they are says nothing of what they are for.
+// The remaining HCAs of hosts that have lost some: their small number is no evidence for their purpose.
 void add_left(const Fabric& before, const Fabric& fabric, std::unordered_map<Guid, const Hca*>& kept) {
     const auto now = index_hcas(fabric);
     for (const Host& host : before.hosts) {
@@ -115,9 +115,9 @@ void add_left(const Fabric& before, const Fabric& fabric, std::unordered_map<Gui
     }
 }
 
-// The decided HCAs of a host first; the others give way to a free rail.
+// The decided HCAs of a host first; the others change to a free rail.
 void carry_roles(const std::unordered_map<Guid, const Hca*>& decided, Host& host) {
-    std::vector<char> taken(host.hcas.size(), 0); // rails below that many; above them some rail is free
+    std::vector<char> taken(host.hcas.size(), 0); // rails below that number; above them some rail is free
     const auto take = [&](int rail) {
         if (at(rail) >= taken.size()) taken.resize(at(rail) + 1, 0);
         const bool free = taken[at(rail)] == 0;

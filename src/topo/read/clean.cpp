@@ -26,7 +26,7 @@ void put_utf8(std::string& out, char32_t c) {
     }
 }
 
-// What a redirection in PowerShell writes.
+// Written by a redirection in PowerShell.
 std::string from_utf16(std::string_view text, bool little) {
     const auto unit = [&](std::size_t at) {
         const auto low = static_cast<unsigned char>(text[at + (little ? 0 : 1)]);
@@ -49,7 +49,8 @@ std::string from_utf16(std::string_view text, bool little) {
     return out;
 }
 
-// Behind the escape sequence that starts at `at` (ECMA-48: CSI, OSC, and those of two characters).
+// The position after the escape sequence that starts at `at` (ECMA-48: CSI, OSC, and those of two
+// characters).
 std::size_t skip_escape(std::string_view text, std::size_t at) {
     if (++at == text.size()) return at;
     if (text[at] == '[') {
@@ -57,7 +58,7 @@ std::size_t skip_escape(std::string_view text, std::size_t at) {
             if (text[at] >= '@' && text[at] <= '~')
                 return at + 1;
             else if (text[at] < ' ')
-                return at; // cut: the line goes on
+                return at; // truncated: the line continues
         return at;
     }
     if (text[at] == ']') {
@@ -89,7 +90,7 @@ bool asks(std::string_view rest) {
 }
 
 bool is_prompt(std::string_view line) {
-    if (line.starts_with("(")) { // of a Python environment
+    if (line.starts_with("(")) { // from a Python environment
         const auto end = line.find(") ");
         if (end != std::string_view::npos) line.remove_prefix(end + 2);
     }

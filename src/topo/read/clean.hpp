@@ -1,6 +1,6 @@
-// A text as its tool printed it, out of what terminals, editors and loggers made of it.
+// Restores a tool's output from what terminals, editors and loggers made of it.
 //
-// Lines keep their numbers: what is taken away leaves an empty line.
+// Lines keep their numbers: a removed line is left empty.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace topo {
 
-// Without a byte order mark, carriage returns at the ends of lines, escape sequences of terminals and
-// characters that a backspace took back (script(1)); UTF-16 becomes UTF-8. Linear time.
+// Removes a byte order mark, carriage returns at the ends of lines, escape sequences of terminals and
+// characters deleted by a backspace (script(1)); converts UTF-16 to UTF-8. Linear time.
 std::string clean_text(std::string_view text);
 
 // A shell's prompt ("[root@sm1 ~]# …", "user@host:~$ …", "sm1:~ # …", "switch-1 [standalone: master] > …") or
-// what script(1), PuTTY and ssh write at the end: nothing of the tool's own follows.
+// what script(1), PuTTY and ssh write at the end: the tool's own output ends here.
 bool ends_output(std::string_view line);
 
 } // namespace topo

@@ -79,13 +79,13 @@ public:
         }
     }
 
-    bool open() const { return open_; } // a section that has begun has not ended
+    bool open() const { return open_; } // a section has begun and not ended
     bool has_links() const { return links_; }
     void finish() { nodes_.finish(); }
 
 private:
     enum class Section : std::uint8_t { other, nodes, ports, links, cables };
-    // Columns that are read, by any of the names that they have.
+    // The columns used, by any of their names.
     enum Key : std::size_t {
         node_guid,
         node_guid_2,
@@ -181,7 +181,7 @@ private:
     void read_port(std::uint32_t line) {
         const auto at = port_number(port);
         const auto owner = node(node_guid);
-        if (at == 0) return; // of a switch, itself
+        if (at == 0) return; // of the switch itself
         RawPort& seen = nodes_.port(owner, at, line);
         seen.line = line;
         const bool of_hca = fabric_.nodes[owner].kind == RawNode::Kind::hca;
@@ -203,7 +203,7 @@ private:
         return width == 1 ? 1 : width == 2 ? 4 : width == 4 ? 8 : width == 8 ? 12 : width == 16 ? 2 : 0;
     }
 
-    // ibdiagnet's own numbers: LinkSpeedActive, LinkSpeedExtActive from bit 8, FDR10 at bit 16.
+    // ibdiagnet's own values: LinkSpeedActive, LinkSpeedExtActive from bit 8, FDR10 at bit 16.
     static std::uint32_t lane(std::uint64_t speed) {
         constexpr std::array<std::pair<std::uint64_t, std::string_view>, 9> speeds{{{1, "SDR"},
                                                                                     {2, "DDR"},
@@ -258,7 +258,7 @@ Expected<RawFabric> parse_db_csv(std::string_view text, std::string_view name) {
     std::string_view line;
     try {
         while (lines.next(line)) {
-            if (lines.cut() && sections.open()) break; // a part of a line
+            if (lines.cut() && sections.open()) break; // an incomplete line
             sections.read(line, lines.number());
         }
     } catch (const Unreadable& unreadable) {

@@ -33,19 +33,19 @@ bool disjoint(const std::vector<std::string>& a, const std::vector<std::string>&
                         [&](const auto& device) { return std::find(b.begin(), b.end(), device) != b.end(); });
 }
 
-constexpr std::string_view counted_device = "HCA-"; // from 1
+constexpr std::string_view counted_device = "HCA-"; // numbered from 1
 
 bool is_counted(std::string_view device) {
     return device.starts_with(counted_device);
 }
 
-// Where an HCA hangs.
+// Where an HCA is plugged in.
 struct Place {
     int leaf = none;
     int port = none;
 };
 
-// The HCAs of one name, parted into machines.
+// Splits HCAs of the same host name into machines.
 class Namesakes {
 public:
     explicit Namesakes(Fabric& fabric) : fabric_(fabric), places_(fabric.hosts.size()) {
@@ -62,7 +62,7 @@ public:
                 if (place.leaf != none) hosts_on_[place.leaf].insert(h);
     }
 
-    // For each HCA of the host the machine that it is of; nothing for a single machine.
+    // The machine of each HCA of the host; nothing for a single machine.
     std::vector<int> part(std::size_t h, std::size_t usual) const {
         const Host& host = fabric_.hosts[h];
         std::map<std::string, std::vector<std::size_t>> by_device;
@@ -95,8 +95,8 @@ public:
     }
 
 private:
-    // Machines that have no device in common, one with HCA-1 and one with mlx5_4: more HCAs than hosts have,
-    // on leaves between which no other host stands.
+    // Machines without a common device, one with HCA-1 and one with mlx5_4: more HCAs than a host has, on
+    // leaves that no other host shares.
     std::vector<int> part_by_style(std::size_t h, std::size_t usual) const {
         const auto& hcas = fabric_.hosts[h].hcas;
         std::vector<std::size_t> styles[2];
@@ -116,7 +116,7 @@ private:
         return named_first(h, {styles[0].front(), styles[1].front()}, std::move(machine));
     }
 
-    // The machine that keeps the name as number 0.
+    // The machine that keeps the name becomes number 0.
     std::vector<int> named_first(std::size_t h, const std::vector<std::size_t>& seeds,
                                  std::vector<int> machine) const {
         const int named = best_named(h, seeds);
@@ -138,7 +138,7 @@ private:
         return {shared, one.port == other.port, ~(x > y ? x - y : y - x)};
     }
 
-    // The machine beside which the hosts of neighbouring numbers are, else the first.
+    // The machine next to the hosts with neighbouring numbers, else the first.
     int best_named(std::size_t h, const std::vector<std::size_t>& seeds) const {
         const auto own = numbered(fabric_.hosts[h].name);
         if (!own) return 0;
@@ -165,7 +165,7 @@ private:
     std::map<int, std::set<std::size_t>> hosts_on_;
 };
 
-// Takes the HCAs whose machine is not 0 out of the host.
+// Removes the HCAs whose machine is not 0 from the host.
 void take_out(Fabric& fabric, std::size_t h, const std::vector<int>& machine) {
     std::vector<End> moved(machine.size());
     std::vector<Hca> kept;
@@ -241,13 +241,13 @@ std::string_view HostNames::operator()(std::string_view host) const {
 }
 
 void part_namesakes(Fabric& fabric) {
-    std::map<std::size_t, std::size_t> sizes; // HCAs of a host → HCAs of such hosts
+    std::map<std::size_t, std::size_t> sizes; // HCAs in a host → total of such hosts
     std::vector<std::size_t> doubtful;
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
         const auto& hcas = fabric.hosts[h].hcas;
         sizes[hcas.size()] += hcas.size();
         std::set<std::string> devices;
-        std::size_t counted = 0, unnamed = 0; // of no device nothing is there twice
+        std::size_t counted = 0, unnamed = 0; // HCAs without a device name are not duplicates
         for (const Hca& hca : hcas) {
             if (hca.device.empty())
                 ++unnamed;

@@ -80,7 +80,7 @@ private:
         if (kind == RawNode::Kind::switch_)
             open_ = nodes_.add(kind, guid, std::move(description), line);
         else
-            heading_ = Heading{kind, std::move(description), line}; // its GUID comes with its ports
+            heading_ = Heading{kind, std::move(description), line}; // its GUID follows with its ports
         opened_ = true;
     }
 
@@ -131,7 +131,7 @@ private:
         cursor.need("]");
     }
 
-    // The node whose record is open; of an HCA its first port gives it a GUID.
+    // The node of the current record; an HCA gets its GUID from its first port.
     std::size_t record_node(Guid guid, std::uint32_t line) {
         if (heading_) {
             if (guid != 0 && nodes_.find(guid)) throw Unreadable{"the GUID stands twice"};
@@ -141,7 +141,7 @@ private:
         return open_;
     }
 
-    // Ports of a switch have one GUID, those of an HCA one each and follow one another.
+    // The ports of a switch have the same GUID; those of an HCA have one each and are consecutive.
     std::size_t line_node(Guid guid, std::string description, std::uint8_t port, std::uint32_t line) {
         opened_ = true;
         auto node = nodes_.find(guid);
@@ -221,7 +221,7 @@ private:
             for (const auto i : found->second)
                 if (fabric_.nodes[links_[i].node].description == link.peer.description && &links_[i] != &link)
                     places.push_back(&links_[i]);
-        if (places.size() > 1) // no LIDs: those that lead back
+        if (places.size() > 1) // no LIDs: match by the reverse direction
             std::erase_if(places, [&](const Link* other) {
                 return other->peer.port != link.port || other->peer.lid != link.lid ||
                        other->peer.description != fabric_.nodes[link.node].description;
@@ -239,7 +239,7 @@ private:
         nodes_.lead(link.node, link.port, peer, link.peer.port);
     }
 
-    // A node that only its peers name, all HCAs with --switches-only.
+    // A node that is only named by its peers: all HCAs with --switches-only.
     std::size_t unlisted(const Link& link) {
         const Peer& peer = link.peer;
         if (complete_)
@@ -276,11 +276,11 @@ private:
     std::optional<Heading> heading_;
     std::vector<Link> links_;
     std::vector<std::size_t> by_line_;                      // nodes of `iblinkinfo -l`, in order
-    std::unordered_map<Guid, int> ports_of_;                // of those, under each GUID
+    std::unordered_map<Guid, int> ports_of_;                // of those, for each GUID
     std::set<std::pair<std::size_t, std::uint8_t>> listed_; // nodes and ports that have a line
     std::map<std::pair<std::uint16_t, std::uint8_t>, std::vector<std::size_t>>
         by_place_;                                                          // links by LID and port
-    std::map<std::pair<std::string, std::uint16_t>, std::size_t> switches_; // that only peers name
+    std::map<std::pair<std::string, std::uint16_t>, std::size_t> switches_; // only named by peers
 };
 
 } // namespace

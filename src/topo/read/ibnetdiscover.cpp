@@ -16,8 +16,8 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// What a node is called in the text: "S-0008f10400411f56" in ibnetdiscover's, any name in a net file of
-// ibsim, where the GUID is made of the name until "switchguid=" or "caguid=" gives it.
+// The name of a node in the text: "S-0008f10400411f56" in ibnetdiscover's output, any name in a net file of
+// ibsim, where the GUID is generated from the name until "switchguid=" or "caguid=" gives it.
 struct NodeId {
     char kind = '\0'; // S, H, R or ?; '\0' for a name
     Guid guid = 0;
@@ -35,7 +35,7 @@ NodeId node_id(Cursor& cursor) {
     constexpr std::string_view digits = "0123456789abcdefABCDEF";
     if (!guid && id.size() > 18 && id[1] == '-' && id.find_first_not_of(digits, 2) == std::string_view::npos)
         Cursor(text).fail("a GUID of up to 16 hexadecimal digits is wanted");
-    constexpr std::size_t length = 18; // of such a node, written whole
+    constexpr std::size_t length = 18; // of such a node name, complete
     if ((guid && id.size() == length) || trimmed(id).empty())
         Cursor(text).fail("a node such as \"S-…\" or \"H-…\" is wanted");
     return {'\0', made_guid(Made::node, id), id};
@@ -46,8 +46,8 @@ RawNode::Kind kind_of(char letter, std::string_view description) {
     return letter == 'H' && !is_aggregation(description) ? RawNode::Kind::hca : RawNode::Kind::other;
 }
 
-// Lines of standard error that were kept with the text: libraries' warnings, and those among them that say
-// that a node did not answer.
+// Lines from standard error in the text: warnings of libraries; some of them report that a node did not
+// answer.
 bool is_warning(std::string_view line) {
     return line.starts_with("ibwarn:") || line.starts_with("src/") ||
            line.find("query_smp.c:") != std::string_view::npos ||
@@ -59,7 +59,7 @@ bool is_loss(std::string_view line) {
            line.find("timed out") != std::string_view::npos || line.find("failed") != std::string_view::npos;
 }
 
-// `ibnetdiscover`: a record a node, its ports below it.
+// `ibnetdiscover`: a record per node, followed by its ports.
 class TopologyText {
 public:
     explicit TopologyText(RawFabric& fabric) : fabric_(fabric) {}
@@ -70,8 +70,8 @@ public:
         if (cursor.take("Switch")) return read_node(cursor, 'S', number);
         if (cursor.take("Hca") || cursor.take("Ca")) return read_node(cursor, 'H', number);
         if (cursor.take("Rt") || cursor.take("???")) return read_node(cursor, 'R', number);
-        // "switchguid=0x…(…)" and the like repeat what the record says, but for nodes that have names only;
-        // "Chassis 1 (guid 0x…)" groups records.
+        // "switchguid=0x…(…)" and similar lines repeat what is in the record, except for nodes that only have
+        // names; "Chassis 1 (guid 0x…)" groups records.
         const auto equals = line.find('=');
         const auto space = line.find_first_of(" \t\"[");
         if (equals != std::string_view::npos && equals > 0 &&
@@ -90,7 +90,7 @@ public:
         cursor.fail("a record of ibnetdiscover is wanted (Switch, Ca, Rt, a port in brackets or key=value)");
     }
 
-    // Nodes referred to by name get the GUIDs that the text gives for them.
+    // Nodes referred to by name get the GUIDs given in the text.
     void finish() {
         if (guid_of_.empty()) return;
         const auto resolve = [&](Guid& guid) {
@@ -121,7 +121,7 @@ private:
         }
         cursor.skip_space();
         if (cursor.take("#")) {
-            // Only a switch has words after its description, and they hold no quotes.
+            // Only a switch has words after its description, and they contain no quotes.
             node.description = trimmed_printable(cursor.quoted_to_last('"'));
         }
         node.kind = kind_of(id.kind == '\0' ? keyword : id.kind, node.description);
@@ -191,11 +191,11 @@ private:
     }
 
     RawFabric& fabric_;
-    Guid said_ = 0;                          // by "switchguid=" or "caguid=" in front of a node
-    std::unordered_map<Guid, Guid> guid_of_; // nodes by name: made GUID → the one in the text
+    Guid said_ = 0;                          // from "switchguid=" or "caguid=" before a node
+    std::unordered_map<Guid, Guid> guid_of_; // nodes by name: generated GUID → the one in the text
 };
 
-// `ibnetdiscover -p`: a port a line.
+// `ibnetdiscover -p`: one port per line.
 //   CA     5  1 0x98039b0300a1b2c3 4x HDR - SW     3  5 0x98039b0300a1b2d0 ( 'n001 mlx5_0' - 'leaf1' )
 //   SW     3 40 0x98039b0300a1b2d0 4x SDR                                    'leaf1'
 class PortsText {
@@ -238,14 +238,14 @@ public:
             const auto peer = both.substr(between + 5);
             port.peer_description = trimmed_printable(peer.substr(0, peer.rfind("' )")));
         } else {
-            port.rate = {}; // of a port without a link it says nothing
+            port.rate = {}; // meaningless for a port without a link
             description = cursor.quoted_to_last('\'');
         }
         add(kind, trimmed_printable(description), port);
     }
 
-    // Ports name their peers by port GUID; now that all are known, by node GUID. A peer that is not listed
-    // keeps its port GUID and is found missing later.
+    // Ports name their peers by port GUID; after all are known, converts them to node GUIDs. A peer that is
+    // not listed keeps its port GUID and is reported missing later.
     void finish() {
         for (RawNode& node : fabric_.nodes)
             for (RawPort& port : node.seen) {
@@ -281,7 +281,7 @@ private:
             RawNode& last = fabric_.nodes.back();
             const bool same =
                 last.kind == kind && last.description == description && last.seen.back().number > port.number;
-            if (same) { // ports of one HCA come highest first
+            if (same) { // ports of one HCA are listed highest first
                 last.seen.push_back(port);
                 last.guid = port.guid;
                 owner_.emplace(port.guid, fabric_.nodes.size() - 1);

@@ -1,8 +1,9 @@
-// The text of `ibnetdiscover` (plain, -f, -g) and of `ibnetdiscover -p`, as infiniband-diags print it:
-// infiniband-diags/ibnetdiscover.c of rdma-core 44. ibsim's net files are the same language and are read too.
+// The output of `ibnetdiscover` (plain, -f, -g) and of `ibnetdiscover -p` from infiniband-diags:
+// infiniband-diags/ibnetdiscover.c of rdma-core 44. ibsim's net files use the same language and are also
+// accepted.
 //
-// The ports report has no node GUIDs of HCAs: there an HCA's lowest port GUID stands for it, and ports with
-// one description next to each other are one HCA.
+// The ports report contains no node GUIDs of HCAs: there an HCA is identified by its lowest port GUID, and
+// consecutive ports with the same description are one HCA.
 #pragma once
 
 #include "base/expected.hpp"
@@ -12,8 +13,8 @@
 
 namespace topo {
 
-// Which of the two forms it is shows from the text. Warnings that ibnetdiscover printed between the lines (a
-// node that did not answer) go to RawFabric::missing. Errors (Code::input) say "NAME:LINE: …" and the token.
+// The form is detected from the text. Warnings printed by ibnetdiscover between the lines (a node that did
+// not answer) are added to RawFabric::missing. Errors (Code::input) read "NAME:LINE: …" and give the token.
 // One pass, time and memory linear in the text.
 base::Expected<RawFabric> parse_ibnetdiscover(std::string_view text, std::string_view name);
 

@@ -16,7 +16,7 @@ std::uint64_t key(Guid guid, std::uint8_t port) {
     return guid * 251 + port;
 }
 
-// The GUIDs of nodes and the ports that lead somewhere.
+// The GUIDs of nodes and the ports with a link.
 struct Seen {
     explicit Seen(const Fabric& fabric) {
         for (const Host& host : fabric.hosts)
@@ -37,7 +37,7 @@ struct Seen {
     std::unordered_set<std::uint64_t> ports;
 };
 
-// "2 switches are not seen: leaf1, leaf2"; of many names the first few.
+// "2 switches are not seen: leaf1, leaf2"; the first few if there are many names.
 void add_sentence(std::vector<std::string>& sentences, const std::vector<std::string>& names,
                   std::string_view one, std::string_view many) {
     constexpr std::size_t most = 8;

@@ -27,7 +27,7 @@ struct Definition {
     std::uint32_t line = 0;
 };
 
-// Raised inside this file only: an error at a line that was read before.
+// Thrown only in this file: an error at a line that was read before.
 struct Wrong {
     std::uint32_t line;
     std::string text;
@@ -126,7 +126,7 @@ public:
                 for (auto& name : expand(host.name, host.line))
                     known_.push_back(std::move(name));
         for (const auto& group : text_.groups)
-            groups_.emplace(group.name, &group); // of two of one name the first; LSF takes the last and warns
+            groups_.emplace(group.name, &group); // of two with one name the first; LSF uses the last, warning
         if (text_.units.empty())
             from_groups();
         else
@@ -166,7 +166,7 @@ private:
         }
     }
 
-    // Only what makes a tree: groups of hosts, and groups of such groups.
+    // Only groups that form a tree: groups of hosts, and groups of such groups.
     void from_groups() {
         std::vector<std::string> passed;
         std::unordered_set<std::string_view> taken;
@@ -199,7 +199,7 @@ private:
                             trimmed_printable(fmt::format("{}", fmt::join(passed, ", ")))));
     }
 
-    // The hosts that these members stand for, in order, each once.
+    // The hosts that these members represent, in order, each once.
     std::vector<std::string> hosts_of(const std::vector<std::string>& members, std::uint32_t line) {
         std::vector<std::string> all;
         std::unordered_set<std::string> seen, without;
@@ -276,7 +276,7 @@ Expected<Outline> parse_lsb_hosts(std::string_view text, std::string_view name) 
     std::string_view line;
     std::uint32_t first = 0;
     try {
-        std::string whole; // of a line and what continues it
+        std::string whole; // a line with its continuations
         while (lines.next(line)) {
             if (line.starts_with("#INCLUDE"))
                 outline.notes.push_back(fmt::format("{}:{}: included files are not read: {}", name,

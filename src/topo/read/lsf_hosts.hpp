@@ -1,4 +1,4 @@
-// LSF's lsb.hosts(5): compute units, or, where there are none, host groups.
+// LSF's lsb.hosts(5): compute units or, if there are none, host groups.
 #pragma once
 
 #include "base/expected.hpp"
@@ -8,11 +8,11 @@
 
 namespace topo {
 
-// With a ComputeUnit section, compute units are the units and what joins them, and host groups only stand for
-// their hosts. Without, host groups of hosts are units and groups of groups join them; groups that mix both,
-// leave hosts out (~) or come from egroup (!) are ignored, and a note says so. '*' and "all" are matched
-// against the Host section. Errors (Code::input) say "NAME:LINE: …" and the token. Linear in the text and the
-// names, but for wildcards, which are bounded.
+// With a ComputeUnit section, compute units are the units and the groups above them, and host groups only
+// represent their hosts. Without it, host groups of hosts are units and groups of groups join them; groups
+// that mix both, exclude hosts (~) or come from egroup (!) are ignored, with a note. '*' and "all" are
+// matched against the Host section. Errors (Code::input) read "NAME:LINE: …" and give the token. Linear in
+// the text and the names, except for wildcards, which are bounded.
 base::Expected<Outline> parse_lsb_hosts(std::string_view text, std::string_view name);
 
 } // namespace topo

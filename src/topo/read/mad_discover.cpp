@@ -59,9 +59,9 @@ LinkState link_state(std::uint32_t state) {
     }
 }
 
-constexpr std::uint32_t extended_speeds_supported = 1U << 14; // of PortInfo's CapabilityMask
+constexpr std::uint32_t extended_speeds_supported = 1U << 14; // in PortInfo's CapabilityMask
 
-// Which speeds a port may have is in its own PortInfo, of a switch in that of port 0.
+// The supported speeds of a port are in its own PortInfo; for a switch, in that of port 0.
 bool has_extended_speeds(const ibnd_port_t& port) {
     ibnd_port_t* reporting =
         port.node->type == IB_NODE_SWITCH ? port.node->ports[0] : port.node->ports[port.portnum];

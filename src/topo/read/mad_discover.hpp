@@ -1,4 +1,4 @@
-// The live fabric, by management datagrams through libibnetdisc.
+// Discovers the live fabric by management datagrams through libibnetdisc.
 #pragma once
 
 #include "base/expected.hpp"
@@ -10,13 +10,13 @@ namespace topo {
 
 struct MadPort {
     std::string ca; // "mlx5_0"; empty: the first HCA with an active port
-    int port = 0;   // 0: its first active one
+    int port = 0;   // 0: its first active port
 };
 
-// Walks the fabric from that port. Blocks, seconds for thousands of HCAs; one call at a time in a process,
-// as libibumad keeps its state in the process. libibnetdisc prints what did not answer on standard error;
-// ports that are up but lead nowhere are listed in RawFabric::missing.
-// Errors: Code::io when there is no such port or it cannot be opened (no InfiniBand, no access to umad).
+// Walks the fabric from that port. Blocks, for seconds with thousands of HCAs; only one call at a time in a
+// process, as libibumad has process-wide state. libibnetdisc prints what did not answer on standard error;
+// ports that are up but lead nowhere are listed in RawFabric::missing. Errors: Code::io if there is no such
+// port or it cannot be opened (no InfiniBand, no access to umad).
 base::Expected<RawFabric> discover_live(const MadPort& from);
 
 } // namespace topo

@@ -12,7 +12,7 @@
 namespace topo {
 namespace {
 
-// Letters and digits alone, small.
+// Only letters and digits, in lower case.
 std::string plain(std::string_view text) {
     std::string out;
     for (const char c : text)
@@ -30,7 +30,7 @@ bool is_none(std::string_view value) {
 
 struct Quantity {
     double value = 0;
-    std::string unit; // plain
+    std::string unit; // normalized
 };
 
 std::optional<Quantity> quantity(std::string_view text) {
@@ -64,7 +64,7 @@ void tell_length(Module& module, std::string_view value) {
 void tell_power(std::vector<double>& lanes, std::size_t lane, std::string_view value) {
     const auto found = quantity(value);
     if (!found) return;
-    constexpr double dark = -40; // dBm: the least that modules count, 0.1 microwatt
+    constexpr double dark = -40; // dBm: the lowest value that modules report, 0.1 microwatt
     double dbm = found->value;
     if (!found->unit.starts_with("dbm")) {
         const double milliwatts = found->unit.starts_with("mw") ? found->value : found->value / 1e4;
@@ -75,7 +75,7 @@ void tell_power(std::vector<double>& lanes, std::size_t lane, std::string_view v
     lanes[lane] = rounded(dbm);
 }
 
-// "rx1power", "rxpower1", "rxpowerlane1": the lane, from 0.
+// "rx1power", "rxpower1", "rxpowerlane1": the lane, counted from 0.
 std::optional<std::size_t> lane_of(std::string_view word, std::string_view direction) {
     if (!word.starts_with(direction) || word.find("power") == std::string_view::npos) return {};
     word.remove_prefix(direction.size());

@@ -1,4 +1,4 @@
-// Host lists of resource managers' files, with a bound over a whole file: a line of twenty characters can
+// Host lists in resource managers' files, with a limit for the whole file: a line of twenty characters can
 // name a million hosts.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace topo {
 
 class NameLists {
 public:
-    // Raises Unreadable.
+    // Throws Unreadable.
     std::vector<std::string> expand(std::string_view key, std::string_view list) {
         constexpr std::size_t longest = 255;
         auto names = base::expand_hostlist(list);

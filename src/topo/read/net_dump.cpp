@@ -18,7 +18,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// Of a link's line.
+// In the line of a link.
 enum Column : std::size_t {
     label,
     number,
@@ -47,7 +47,7 @@ public:
         if (text.starts_with('"')) return open_switch(text, at);
         if (text.starts_with('#')) {
             if (text.find(':') != std::string_view::npos) read_heading(text);
-            return; // else a comment
+            return; // otherwise a comment
         }
         if (!open_) Cursor(text).fail("a switch is wanted: \"NAME\", VENDOR, 0xGUID, LID N");
         read_port(text, at);
@@ -65,7 +65,7 @@ private:
         std::uint8_t port;
         std::uint32_t line;
         Guid peer;
-        std::uint8_t peer_port; // 0: the label says
+        std::uint8_t peer_port; // 0: given by the label
         std::string peer_label, peer_name;
         std::uint16_t peer_lid;
     };
@@ -108,7 +108,7 @@ private:
             throw Unreadable{"the neighbour's description must be the last column"};
     }
 
-    // The cells of a line; the last, a description, may hold colons.
+    // The cells of a line; the last one, a description, may contain colons.
     std::array<std::string_view, columns> cells(std::string_view text) const {
         if (place_[number] == none_) throw Unreadable{"a port before the heading \"# : IB# : …\""};
         std::array<std::string_view, columns> found;
@@ -169,7 +169,7 @@ private:
         return rate;
     }
 
-    // "sw1p1", "1/2/1", where an HCA has a number.
+    // "sw1p1", "1/2/1"; an HCA has a number there.
     static bool is_switch_label(std::string_view text) {
         return text.find('/') != std::string_view::npos || text.starts_with("sw");
     }

@@ -10,18 +10,18 @@
 namespace topo {
 namespace {
 
-// Depth-first search for pairs of switches without whose cables a part would be cut off (Tarjan's bridges),
-// on a stack of its own: a chain of switches may be long.
+// Depth-first search for pairs of switches whose cables are the only connection to a part (Tarjan's bridges),
+// with an explicit stack: a chain of switches may be long.
 class Search {
 public:
     struct Bridge {
-        int above, below; // the latter is farther from where the search began
+        int above, below; // the latter is farther from the start of the search
     };
 
     std::vector<Bridge> bridges;
     std::vector<int> first,
-        last;              // of what is reached through a switch: its numbers in the order of the search
-    std::vector<int> root; // the switch at which the search of its part began
+        last;              // for the part reached through a switch: its numbers in search order
+    std::vector<int> root; // the switch where the search of its part began
 
     explicit Search(const Fabric& fabric)
         : first(fabric.switches.size(), none), last(first), root(first), cables_(fabric.switches.size()) {
@@ -40,7 +40,7 @@ private:
     struct Step {
         int here;
         int from;             // the switch that led here
-        std::size_t next = 0; // cable to look at
+        std::size_t next = 0; // next cable to examine
     };
 
     void visit(int start, std::vector<int>& lowest) {
@@ -72,11 +72,11 @@ private:
         }
     }
 
-    std::vector<std::vector<int>> cables_; // by switch: the others
+    std::vector<std::vector<int>> cables_; // by switch: its neighbours
     int seen_ = 0;
 };
 
-// How many HCAs of a device are on either side of a pair of switches.
+// The number of HCAs of a device on either side of a pair of switches.
 struct Sides {
     std::size_t inside = 0, outside = 0;
     std::size_t all() const { return inside + outside; }
@@ -104,10 +104,10 @@ private:
         return before_[at(search_.last[at(s)])] - before_[at(search_.first[at(s)])];
     }
     const Search& search_;
-    std::vector<std::size_t> before_; // in the order of the search
+    std::vector<std::size_t> before_; // in search order
 };
 
-// Whether devices are on one side each, but for few HCAs, also of those of that side, and hosts on both.
+// Whether each device is on one side, except for few of its HCAs and of all on that side, and hosts on both.
 bool apart(const std::vector<Counts>& devices, const Search::Bridge& bridge) {
     Sides sum;
     std::map<std::size_t, Sides> of_hosts;
@@ -129,7 +129,7 @@ bool apart(const std::vector<Counts>& devices, const Search::Bridge& bridge) {
 } // namespace
 
 std::vector<int> networks_of(const Fabric& fabric, const std::vector<ClassDevice>& devices) {
-    constexpr std::size_t most_devices = 64; // more are no devices but names made to differ
+    constexpr std::size_t most_devices = 64; // more are not devices but different names
     const Search search(fabric);
     if (devices.size() > most_devices) return search.root;
     std::vector<Counts> counts;

@@ -63,7 +63,7 @@ private:
             field(cursor, key, 0xFFFFFFFF, "a number of up to eight digits");
         cursor.skip_space();
         if (cursor.take("{")) { // a node may have no description
-            // Descriptions may hold braces: what follows one is fixed.
+            // Descriptions may contain braces: what follows one is fixed.
             const auto end = cursor.rest().find("} LID:");
             if (end == std::string_view::npos) cursor.fail("a description in braces, then LID: are wanted");
             node.description = trimmed_printable(cursor.rest().substr(0, end));
@@ -79,7 +79,7 @@ private:
         side.node = known->second;
         const int told = node.ports;
         if (fresh) {
-            if (told == 0) uncounted_.insert(side.node); // as converters of UFM's links write it
+            if (told == 0) uncounted_.insert(side.node); // as written by converters of UFM's links
             fabric_.nodes.push_back(node);
         }
         RawNode& first = fabric_.nodes[side.node];
@@ -93,7 +93,7 @@ private:
 
     static RawNode::Kind read_kind(Cursor& cursor) {
         const auto text = cursor.word();
-        const auto kind = text.substr(0, text.find('-')); // "SW-SM": the subnet manager's own
+        const auto kind = text.substr(0, text.find('-')); // "SW-SM": the subnet manager's own node
         if (kind == "SW") return RawNode::Kind::switch_;
         if (kind == "CA") return RawNode::Kind::hca;
         if (kind == "Rt" || kind == "RT" || kind == "**") return RawNode::Kind::other;
@@ -107,14 +107,14 @@ private:
         return cursor.number(most, 16, what);
     }
 
-    // PHY=4x LOG=ACT SPD=50, of which a port that is not active may lack some. What a word says that is not
-    // known stays unknown: one port's oddity is no reason to know nothing of the others.
+    // PHY=4x LOG=ACT SPD=50, some of which may be missing for a port that is not active. Unknown values
+    // remain unknown: an oddity of one port must not invalidate the others.
     static void read_word(std::string_view word, RawPort& port) {
         const auto equals = word.find('=');
         if (equals == std::string_view::npos) Cursor(word).fail("PHY=, LOG= or SPD= is wanted");
         const auto key = word.substr(0, equals), value = word.substr(equals + 1);
         if (key == "PHY") port.rate.width = lanes_of(value);
-        if (key == "SPD") port.rate.mbps = lane_mbps_of(value); // of a lane, so far
+        if (key == "SPD") port.rate.mbps = lane_mbps_of(value); // per lane, so far
         if (key != "LOG") return;
         port.state = value == "ACT"   ? LinkState::active
                      : value == "ARM" ? LinkState::armed
@@ -125,7 +125,7 @@ private:
 
     RawFabric& fabric_;
     std::unordered_map<Guid, std::size_t> nodes_;
-    std::unordered_set<std::size_t> uncounted_; // nodes that are said to have no ports
+    std::unordered_set<std::size_t> uncounted_; // nodes listed with zero ports
 };
 
 } // namespace

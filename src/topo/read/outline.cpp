@@ -19,7 +19,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-constexpr std::size_t most_below = 200; // of a switch's 254 ports; the rest lead up
+constexpr std::size_t most_below = 200; // of a switch's 254 ports; the rest are uplinks
 constexpr int most_ports = 254;
 
 class Builder {
@@ -89,7 +89,7 @@ private:
         return {};
     }
 
-    // Kahn's order: what is left has a ring.
+    // Kahn's algorithm: what remains contains a cycle.
     Expected<void> find_ring() const {
         std::vector<std::size_t> above(outline_.groups.size(), 0), ready;
         for (const auto& group : outline_.groups)
@@ -173,7 +173,7 @@ private:
         return {};
     }
 
-    // Through switches between, in as many tiers as it takes.
+    // Through intermediate switches, in as many tiers as needed.
     Expected<void> join_below(std::vector<int> below, int above, std::uint32_t line) {
         while (below.size() > most_below) {
             std::vector<int> between;

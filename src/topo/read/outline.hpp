@@ -1,5 +1,5 @@
-// Fabrics of which only groups of hosts are known, from resource managers' files: units, and what joins them,
-// but no rails, no cables and no GUIDs.
+// Fabrics of which only groups of hosts are known, from resource managers' files: units, and their
+// connections, but no rails, cables or GUIDs.
 #pragma once
 
 #include "base/expected.hpp"
@@ -16,25 +16,26 @@ struct Outline {
     struct Group {
         std::string name;
         std::vector<std::string> hosts;  // a unit …
-        std::vector<std::string> groups; // … or what joins these groups
+        std::vector<std::string> groups; // … or a connection of these groups
         std::uint32_t line = 0;
     };
     std::vector<Group> groups;
-    std::string source;             // in front of line numbers in errors
-    bool joined = false;            // blocks: groups without a group above are connected nevertheless
+    std::string source;             // put before line numbers in errors
+    bool joined = false;            // blocks: top-level groups are nevertheless connected
     std::vector<std::string> notes; // sentences
 };
 
 // A Fabric in which every host has one HCA, without a device name, on rail 0, and every group is a switch:
-// enough for units, pods and placement. GUIDs are made of names (text.hpp), so that the same groups give the
-// same file. A group of more hosts than a switch has ports becomes several below one of its name.
+// sufficient for units, pods and placement. GUIDs are generated from names (text.hpp), so the same groups
+// give the same file. A group with more hosts than a switch has ports becomes several switches below one with
+// its name.
 //
-// A host in several groups is in the first; that, and that there are no rails, is said in Assembly::notes.
-// Errors (Code::input) say "SOURCE:LINE: …": two groups of one name, a group that is not there, groups inside
-// each other in a ring, hosts and groups in one group, more than 200 groups in one, no host at all. Linear.
+// For a host in several groups, the first one counts; this, and that there are no rails, is noted in
+// Assembly::notes. Errors (Code::input) read "SOURCE:LINE: …": two groups with the same name, an unknown
+// group, a cycle of groups, hosts and groups in one group, more than 200 groups in one, no hosts. Linear.
 base::Expected<Assembly> assemble(const Outline& outline);
 
-// The fabric was made by assemble(Outline), by whatever file it came here.
+// Whether the fabric was made by assemble(Outline), even if read from a file.
 bool is_outline(const Fabric& fabric);
 
 } // namespace topo

@@ -40,12 +40,12 @@ struct Row {
     std::uint32_t line = 0;
 };
 
-// Thrown with the line it stands in.
+// Throws with the line number.
 [[noreturn]] void refuse(std::uint32_t line, std::string_view what) {
     throw std::pair<std::uint32_t, std::string>(line, what);
 }
 
-// The values of a CSV line; quotes around one are taken off.
+// The values of a CSV line; quotes around a value are removed.
 std::vector<std::string> cells_of(std::string_view line) {
     std::vector<std::string> cells;
     while (true) {
@@ -64,7 +64,7 @@ std::vector<std::string> cells_of(std::string_view line) {
     }
 }
 
-// Small letters alone: "#Fields:StartDevice" → "fieldsstartdevice".
+// Only letters, in lower case: "#Fields:StartDevice" → "fieldsstartdevice".
 std::string letters(std::string_view text) {
     std::string out;
     for (const char c : text)
@@ -75,7 +75,7 @@ std::string letters(std::string_view text) {
     return out;
 }
 
-// Where a heading has device, port, device, port; nothing for a line that is no heading.
+// The positions of device, port, device, port in a heading; nothing for a line that is not a heading.
 std::optional<std::array<std::size_t, 4>> read_heading(const std::vector<std::string>& cells) {
     std::vector<std::size_t> devices, ports;
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -157,7 +157,7 @@ std::uint8_t port_number(std::string_view text) {
     return 0;
 }
 
-// Of an HCA: its device and port; the device is empty where the text is a number alone.
+// For an HCA: its device and port; the device is empty if the text is only a number.
 struct HcaEnd {
     std::string device;
     std::uint8_t port = 1;
@@ -205,7 +205,7 @@ public:
     }
 
 private:
-    // Devices that are not seen are switches if the plan has more than so many ports of them, or joins them
+    // Devices that are not seen are switches if the plan has more ports of them than this, or connects them
     // with a host.
     static constexpr std::size_t most_hca_ports = 4;
 
@@ -311,7 +311,7 @@ private:
         auto& hcas = plan_.fabric.hosts[at(host)].hcas;
         for (std::size_t i = 0; i < hcas.size(); ++i)
             if (hcas[i].device == wanted.device) return port_of(host, static_cast<int>(i), wanted.port);
-        Hca& made = hcas.emplace_back(); // planned, and not seen
+        Hca& made = hcas.emplace_back(); // planned but not seen
         made.device = wanted.device;
         made.guid = made_guid(Made::node, fmt::format("{} {}", name, wanted.device));
         return port_of(host, static_cast<int>(hcas.size() - 1), wanted.port);
@@ -341,7 +341,7 @@ private:
         return known->second;
     }
 
-    // A plan of hosts' cables alone: the links between switches are as they are seen.
+    // For a plan that only contains host cables: the links between switches are taken as seen.
     void add_uplinks() {
         plan_.notes.push_back("the plan has no cable between switches: those are not held to it");
         const auto whole = [&](const End& seen) {
@@ -368,10 +368,10 @@ private:
     std::unordered_map<std::string, std::vector<int>> by_name_;
     std::unordered_map<Guid, End> by_guid_;
     std::unordered_map<std::string, std::set<std::uint8_t>> ports_; // planned, by device
-    std::set<std::string> beside_hosts_;                            // devices that are joined with hosts
+    std::set<std::string> beside_hosts_;                            // devices connected to hosts
     std::map<std::tuple<int, int, int, std::uint8_t>, std::uint32_t>
-        taken_;                                     // ends of the plan, with their lines
-    std::unordered_map<int, int> switches_, hosts_; // of the plan, by what is seen
+        taken_;                                     // ends in the plan, with their lines
+    std::unordered_map<int, int> switches_, hosts_; // index in the plan, by that of what is seen
     std::unordered_map<std::string, int> unseen_, unseen_hosts_;
 };
 

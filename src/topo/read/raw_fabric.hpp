@@ -1,5 +1,5 @@
-// A fabric as read from the wire or a text: nodes with their ports, before it is known which host an HCA is
-// in. Sources fill it (ibnetdiscover.hpp, mad_discover.hpp); assemble.hpp makes a Fabric of it.
+// A fabric as read from the wire or a text: nodes with their ports, before the host of each HCA is known.
+// Sources fill it (ibnetdiscover.hpp, mad_discover.hpp); assemble.hpp converts it to a Fabric.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -16,11 +16,11 @@ struct RawPort {
     std::uint8_t peer_port = 0;
     std::uint16_t lid = 0; // of an HCA's port
     LinkState state = LinkState::unknown;
-    bool linked = false; // peer and peer_port say where it leads
+    bool linked = false; // peer and peer_port give the other end
     Rate rate;
     Guid guid = 0;                // port GUID, 0 unknown
     Guid peer = 0;                // node GUID
-    std::string peer_description; // as this port's line has it, printable; empty where it has none
+    std::string peer_description; // from this port's line, printable; empty if it has none
     std::uint32_t line = 0;
 };
 
@@ -31,7 +31,7 @@ struct RawNode {
     int ports = 0;
     std::string description;   // printable
     std::vector<RawPort> seen; // ports that are listed
-    std::uint32_t line = 0;    // of the text, 0 when live
+    std::uint32_t line = 0;    // in the text, 0 if live
 };
 
 struct RawModule {
@@ -42,15 +42,15 @@ struct RawModule {
 
 struct RawFabric {
     std::vector<RawNode> nodes;
-    std::vector<RawModule> modules;   // what is plugged into the ports, where the source says
-    std::string source;               // "ibnetdiscover fabric.txt"; in front of a line number in errors
-    std::vector<std::string> missing; // sentences: what is known not to have been seen
+    std::vector<RawModule> modules;   // the modules in the ports, if the source reports them
+    std::string source;               // "ibnetdiscover fabric.txt"; put before a line number in errors
+    std::vector<std::string> missing; // sentences: what is known to be missing
 };
 
-// A node description as it is shown: base::printable, without white space at the ends.
+// A node description for display: base::printable, without white space at the ends.
 std::string trimmed_printable(std::string_view description);
 
-// Nodes of this description are part of the network, not of a host: SHARP aggregation nodes.
+// Whether nodes with this description are part of the network, not of a host: SHARP aggregation nodes.
 bool is_aggregation(std::string_view description);
 
 } // namespace topo

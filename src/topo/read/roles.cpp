@@ -18,17 +18,17 @@ namespace {
 
 struct Device {
     std::string name;
-    std::size_t first_class = 0; // by how common the class was that brought it
+    std::size_t first_class = 0; // rank by frequency of the class that introduced it
     std::map<std::uint32_t, std::size_t> rates;
     std::map<int, std::size_t> on_leaf;                         // leaf → HCAs of this device
-    std::map<std::size_t, std::map<int, std::size_t>> of_class; // the same of each class of hosts
+    std::map<std::size_t, std::map<int, std::size_t>> of_class; // the same for each class of hosts
     std::size_t cabled = 0;
     std::size_t beside = 0;     // how many of those share their leaf with another HCA of their host
-    bool ruled_compute = false; // an administrator says so
+    bool ruled_compute = false; // set by an administrator
     bool storage = false;
     int rail = none;
 
-    // How many HCAs of this device share a leaf, for the median HCA: a few crossed cables do not move it.
+    // How many HCAs of this device share a leaf, for the median HCA: not affected by a few crossed cables.
     std::size_t density() const {
         std::vector<std::size_t> counts;
         for (const auto& [leaf, count] : on_leaf)
@@ -47,14 +47,14 @@ struct Family {
     std::vector<Device> devices;
     std::unordered_map<std::string, std::size_t> by_name;
     std::vector<int> networks;      // by switch
-    std::set<int> storage_networks; // where devices are that are storage, and none that is not
+    std::set<int> storage_networks; // with storage devices only
 
     Device& device(const std::string& name) { return devices[by_name.at(name)]; }
 };
 
 using Verdicts = std::vector<Verdict>; // by HCA of a host
 
-// `devices`: what each HCA of the host is called.
+// `devices`: the key of each HCA of the host.
 Names device_names(const Names& devices, const Verdicts& verdicts) {
     Names names;
     for (std::size_t i = 0; i < devices.size(); ++i)
@@ -64,8 +64,8 @@ Names device_names(const Names& devices, const Verdicts& verdicts) {
     return names;
 }
 
-// Families from classes of equal name sets, most common first. Only the first few families are compared
-// with, so that names made to differ everywhere cost no more than linear time.
+// Families built from classes of equal name sets, most common first. Only the first few families are
+// compared, so that names that differ everywhere cost no more than linear time.
 std::vector<Family> make_families(const std::vector<const Names*>& classes,
                                   std::vector<std::size_t>& family_of) {
     constexpr std::size_t most_compared = 16;
@@ -93,7 +93,7 @@ std::vector<Family> make_families(const std::vector<const Names*>& classes,
     return families;
 }
 
-// The network in which more than two thirds of a device's HCAs are; none where there is no such.
+// The network with more than two thirds of a device's HCAs; none if there is none.
 int network_of(const Device& device, const std::vector<int>& networks) {
     std::map<int, std::size_t> counts;
     for (const auto& [leaf, count] : device.on_leaf)
@@ -103,9 +103,9 @@ int network_of(const Device& device, const std::vector<int>& networks) {
     return none;
 }
 
-// Devices in a network of their own, and it is no plane: the others are in one, or in several of equally many
-// devices, at least twice as many as there. A leaf without uplinks is no network where every device has but
-// one.
+// Devices in a separate network that is not a plane: the others are in one network, or in several with
+// equally many devices, at least twice as many as there. A leaf without uplinks is not a network if every
+// device has only one.
 void find_apart(Family& family, const std::vector<int>& networks) {
     std::map<int, std::vector<Device*>> devices; // by network
     std::size_t all = 0;
@@ -130,9 +130,9 @@ void find_apart(Family& family, const std::vector<int>& networks) {
                 device->storage = !device->ruled_compute;
 }
 
-// Devices that hang beside another of their host on one leaf, where most hang alone and in other networks:
-// hosts have two ports into storage often, and a rail has leaves of its own. Of hosts with one leaf for each
-// device they may be rails.
+// Devices that share a leaf with another device of their host, if most are alone on a leaf and in other
+// networks: hosts often have two ports into storage, while a rail has separate leaves. If hosts have one leaf
+// for each device, they may be rails.
 void find_beside(Family& family, const std::vector<int>& networks) {
     std::size_t cabled = 0, alone = 0, leaves = 0;
     std::set<int> of_alone;
@@ -155,7 +155,7 @@ void find_beside(Family& family, const std::vector<int>& networks) {
     }
 }
 
-// Devices on leaves that are called after storage, where most are not.
+// Devices on leaves named after storage, if most are not.
 void find_named(const Fabric& fabric, Family& family) {
     const auto on_storage = [&](const Device& device) {
         std::size_t count = 0;
@@ -182,7 +182,7 @@ void find_storage(const Fabric& fabric, Family& family) {
         densities[device.density()] += device.cabled;
     }
     const auto rate = most_common(rates);
-    // Of equally common densities the smaller is the rails'.
+    // Of equally common densities the lower one is that of rails.
     std::size_t density = 0, most = 0;
     for (const auto& [value, count] : densities)
         if (count > most) {
@@ -192,7 +192,7 @@ void find_storage(const Fabric& fabric, Family& family) {
     for (Device& device : family.devices)
         device.storage = !device.ruled_compute && device.cabled > 0 &&
                          (most_common(device.rates) < rate || device.density() >= 2 * density);
-    // Hosts with fewer rails number their storage HCAs as others their rails; those that lack one are few.
+    // Hosts with fewer rails name storage HCAs like others' rails; hosts that just lack one are few.
     std::vector<ClassDevice> devices;
     for (const Device& device : family.devices)
         for (const auto& [hosts, leaves] : device.of_class) {
@@ -214,7 +214,8 @@ void find_storage(const Fabric& fabric, Family& family) {
     family.networks = networks;
 }
 
-// What a class of hosts has in the networks of storage although the family has rails under these names.
+// The devices of a class of hosts that are in storage networks although the family has rails with these
+// names.
 std::set<std::string> in_storage_networks(Family& family, const Names& names,
                                           const std::vector<std::size_t>& hosts, const Attachments& attached,
                                           const std::vector<Names>& devices) {
@@ -252,7 +253,7 @@ bool named(const Host& host) {
     return !host.hcas.empty() && !host.name.starts_with("0x");
 }
 
-// How many HCAs a compute host has: of all host sizes the one that holds most HCAs.
+// The number of HCAs of a compute host: the host size that accounts for most HCAs.
 std::size_t common_size(const Fabric& fabric) {
     std::map<std::size_t, std::size_t> hcas;
     for (const Host& host : fabric.hosts)
@@ -260,8 +261,8 @@ std::size_t common_size(const Fabric& fabric) {
     return most_common(hcas);
 }
 
-// Hosts with at most half as many HCAs are compute hosts where they are named as those with more are, or
-// where there are many with just half, units of another make, and they are named as these.
+// Hosts with at most half as many HCAs are compute hosts if their names are like those with more. They also
+// are if their names are like those of many hosts with exactly half: units of another model.
 class Sized {
 public:
     explicit Sized(const Fabric& fabric) : size_(common_size(fabric)) {
@@ -286,7 +287,7 @@ public:
         const auto shape = name_shape(host.name);
         if (shapes_.contains(shape) && shape.find('#') != std::string::npos) return true;
         if (hcas * 2 < size_ && shape.find('#') == std::string::npos) return false;
-        const auto halved = few_.find({shape, size_ / 2}); // as they are, or were before they lost some
+        const auto halved = few_.find({shape, size_ / 2}); // as now, or before they lost some
         return size_ % 2 == 0 && halved != few_.end() && halved->second >= enough_;
     }
 
@@ -308,7 +309,7 @@ bool any(const Verdicts& verdicts, Verdict::What what) {
     return std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& v) { return v.what == what; });
 }
 
-// A host whose rails are ruled: of two HCAs for one rail the first in the order of devices has it.
+// A host whose rails are given by rules: of two HCAs for one rail, the first by device order gets it.
 void take_ruled_rails(Host& host, const Verdicts& verdicts) {
     std::vector<std::size_t> order(host.hcas.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -382,8 +383,8 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
         find_storage(fabric, family);
         number_rails(family);
     }
-    // Hosts with half the rails number their storage HCAs behind those. A class of few hosts has what hosts
-    // of a larger one have so; by itself it may show a fault.
+    // Hosts with half the rails number their storage HCAs after those. For a class of few hosts, only devices
+    // that are storage in a larger class count; alone it may show a fault.
     constexpr std::size_t few = 4;
     std::vector<std::set<std::string>> stored(classes.size());
     std::vector<std::set<std::string>> of_family(families.size());
@@ -398,8 +399,8 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
     }
     each_host([&](std::size_t c, std::size_t h) {
         Family& family = families[family_of[c]];
-        // Of several HCAs with one name the one is taken that hangs where most of that name hang, then the
-        // one with the lowest GUID.
+        // Of several HCAs with one name, the one where most of that name are is used, then the one with the
+        // lowest GUID.
         std::unordered_map<std::string, Hca*> chosen;
         std::unordered_map<const Hca*, std::size_t> alike;
         for (std::size_t i = 0; i < fabric.hosts[h].hcas.size(); ++i) {

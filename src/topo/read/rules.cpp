@@ -19,7 +19,7 @@ using base::Expected;
 constexpr int most_rails = 1024; // as in fabric.json(5)
 constexpr std::size_t most_names = std::size_t{1} << 20;
 
-// '*' and '?' by going back to the last star only: linear in practice, length x length at worst.
+// '*' and '?' by backtracking to the last star only: linear in practice, length x length at worst.
 bool glob(std::string_view pattern, std::string_view name) {
     std::size_t p = 0, n = 0, star = std::string_view::npos, held = 0;
     while (n < name.size()) {

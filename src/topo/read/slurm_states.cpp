@@ -71,14 +71,14 @@ constexpr std::array words{
     Word{"no_respond", HostState::down},
     Word{"unk", HostState::down},
     Word{"unknown", HostState::down},
-    Word{"?", HostState::down}, // what Slurm prints for a state it has no word for
+    Word{"?", HostState::down}, // Slurm prints this for an unnamed state
 };
 
-// What a flag after the word makes of the host, at the least.
+// The least severe state implied by a flag after the word.
 std::optional<HostState> flag_state(char flag) {
     switch (flag) {
     case '~': // powered down, and
-    case '#': // powering up or being configured: both take jobs when the word says idle
+    case '#': // powering up or being configured: both accept jobs if the word is idle
         return HostState::free;
     case '!': // about to be powered down
     case '%': // powering down

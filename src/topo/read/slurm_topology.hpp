@@ -1,4 +1,4 @@
-// Slurm's topology.conf(5) for topology/tree and topology/block, and topology.yaml(5) of Slurm 25.05 on.
+// Slurm's topology.conf(5) for topology/tree and topology/block, and topology.yaml(5) since Slurm 25.05.
 #pragma once
 
 #include "base/expected.hpp"
@@ -8,13 +8,13 @@
 
 namespace topo {
 
-// SwitchName=… Nodes=…|Switches=… and BlockName=… Nodes=…, BlockSizes=…; names of keys in any case, '#' and
-// continued lines as Slurm has them. Blocks meet one another, as jobs may span them; switches without one
-// above do not. Errors (Code::input) say "NAME:LINE: …" and the token: unknown keys, a switch with both
-// nodes and switches or neither, host lists that are none, Include. Linear in the text and the names.
+// SwitchName=… Nodes=…|Switches=… and BlockName=… Nodes=…, BlockSizes=…; keys in any case, '#' and continued
+// lines as in Slurm. Blocks are connected, as jobs may span them; top-level switches are not. Errors
+// (Code::input) read "NAME:LINE: …" and give the token: unknown keys, a switch with both nodes and switches
+// or neither, invalid host lists, Include. Linear in the text and the names.
 base::Expected<Outline> parse_topology_conf(std::string_view text, std::string_view name);
 
-// The topology with cluster_default, else the first one, of trees and blocks or of blocks alone; a note names
+// The topology with cluster_default, else the first one, among trees and blocks or only blocks; a note names
 // the others. Errors as above.
 base::Expected<Outline> parse_topology_yaml(std::string_view text, std::string_view name,
                                             bool blocks_only = false);

@@ -37,7 +37,7 @@ bool is_yaml(std::string_view line) {
     return line == "-" || line.starts_with("- ");
 }
 
-// Neither a format's own nor anything else.
+// Lines that are part of no format and may be ignored.
 bool says_nothing(std::string_view line) {
     return line.empty() || line.starts_with('#') || line == "---" || line.starts_with("ibwarn:") ||
            line.starts_with("src/");
@@ -47,7 +47,7 @@ bool digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// "WORD 5", however many blanks between.
+// "WORD 5", with any number of blanks.
 bool counts(std::string_view line, std::string_view word) {
     if (!line.starts_with(word)) return false;
     const auto rest = line.substr(word.size());
@@ -83,14 +83,14 @@ bool is_json(std::string_view line) {
     return line.starts_with('{') && (next.empty() || next.starts_with('"'));
 }
 
-// Whether JSON may be of ports or links: any other has none of their members.
+// Whether JSON may be about ports or links: any other has none of their members.
 bool names_ports(std::string_view text) {
     for (const auto* member : {"\"source_guid\"", "\"number\"", "\"physical_state\""})
         if (text.find(member) != std::string_view::npos) return true;
     return false;
 }
 
-// The format of which this line, without white space at its ends, can be the first that says something.
+// The format in which this line, without surrounding white space, can be the first significant one.
 SourceFormat format_of(std::string_view line) {
     if (line.starts_with('{') && line.find("NodeGUID:") != std::string_view::npos)
         return SourceFormat::opensm;
@@ -112,15 +112,15 @@ SourceFormat format_of(std::string_view line) {
     return SourceFormat::automatic;
 }
 
-// A text whose format was found out, without what stands in front of and behind it.
+// A text whose format was detected, without other text before and after it.
 struct Found {
     SourceFormat format = SourceFormat::automatic;
-    std::string_view first; // line of the format
-    std::string text;       // the whole, other lines empty
+    std::string_view first; // first line of the format
+    std::string text;       // the whole text, other lines empty
     std::vector<std::string> notes;
 };
 
-// Looks for the first line of `wanted`, or, where it is automatic, of any format.
+// Searches for the first line of `wanted`, or of any format if it is automatic.
 Found find_format(const std::string& text, std::string_view name, SourceFormat wanted) {
     Found found;
     found.text.reserve(text.size());
@@ -225,7 +225,7 @@ Expected<Assembly> read_source(std::string_view text, std::string_view name, Sou
 }
 
 Expected<Outline> read_blocks(std::string_view text, std::string_view name) {
-    const auto clean = clean_text(text); // found.first views it
+    const auto clean = clean_text(text); // found.first is a view of it
     const auto found = find_format(clean, name, SourceFormat::slurm);
     if (found.format != SourceFormat::slurm)
         return Error{Code::input,

@@ -29,18 +29,18 @@ enum class SourceFormat : std::uint8_t {
 std::optional<SourceFormat> parse_source_format(std::string_view word);
 std::string_view to_string(SourceFormat format);
 
-// By the first line with which a text of one of them can begin; automatic when there is none.
+// Based on the first line with which a text in one of them can begin; automatic if there is none.
 SourceFormat detect_format(std::string_view text);
 
-// The fabric, with source "FORMAT, NAME". What a terminal or a log put in front of the text and behind it
-// (clean.hpp) is passed over, and said in Assembly::notes. Rules (may be null) do not touch fabrics without
-// rails. Errors (Code::input) name the file, the line and the token; a text that is none of them gets the
-// list of what is accepted.
+// The fabric, with source "FORMAT, NAME". Other text that a terminal or a log has put before and after it
+// (clean.hpp) is skipped, with a note in Assembly::notes. Rules (may be null) are not applied to fabrics
+// without rails. Errors (Code::input) give the file, the line and the token; for a text in no known format,
+// the list of accepted ones.
 base::Expected<Assembly> read_source(std::string_view text, std::string_view name, SourceFormat format,
                                      const Rules* rules = nullptr);
 
-// The blocks of a topology.conf or topology.yaml of Slurm, or of what scontrol show topology prints, found in
-// the text as read_source() does. Errors (Code::input) as above, and of a text that has none.
+// The blocks in Slurm's topology.conf or topology.yaml, or in the output of scontrol show topology, found in
+// the text as in read_source(). Errors (Code::input) as above, and for a text without blocks.
 base::Expected<Outline> read_blocks(std::string_view text, std::string_view name);
 
 } // namespace topo

@@ -1,5 +1,5 @@
-// Nodes and links of texts that tell a link by its two ends, and some nodes by their peers alone: what such
-// readers share. Internal to src/topo/read.
+// Nodes and links of texts that describe a link by its two ends, and some nodes only through their peers:
+// common parts of such readers. Internal to src/topo/read.
 #pragma once
 
 #include "topo/read/raw_fabric.hpp"
@@ -15,29 +15,29 @@ namespace topo {
 
 class TextNodes {
 public:
-    // What an HCA is known by in the end: the GUID it was added with, or that of its lowest port.
+    // The final identity of an HCA: the GUID with which it was added, or that of its lowest port.
     enum class HcaGuid : std::uint8_t { as_added, of_port };
     explicit TextNodes(RawFabric& fabric, HcaGuid hca_guid = HcaGuid::of_port)
         : fabric_(fabric), hca_guid_(hca_guid) {}
 
-    // A node of its own, by the index it has in RawFabric::nodes. `guid` is that of a switch, or of the HCA's
-    // port `number`; 0 where the text has none: one is made of the description and the LID.
+    // Adds a node, and returns its index in RawFabric::nodes. `guid` is that of a switch, or of the HCA's
+    // port `number`; 0 if the text has none: one is generated from the description and the LID.
     std::size_t add(RawNode::Kind kind, Guid guid, std::string description, std::uint32_t line,
                     std::uint16_t lid = 0);
-    // The node that has this GUID of a switch or port.
+    // The node with this GUID of a switch or port.
     std::optional<std::size_t> find(Guid guid) const;
-    // The HCA of which a peer tells, found or added. A second port of the same device, by its description, is
-    // one of the same HCA.
+    // The HCA named by a peer, found or added. A second port of the same device, by its description, belongs
+    // to the same HCA.
     std::size_t hca(Guid guid, const std::string& description, std::uint8_t number, std::uint16_t lid,
                     std::uint32_t line);
     // That port of a node, found or added.
     RawPort& port(std::size_t node, std::uint8_t number, std::uint32_t line);
     bool has_port(std::size_t node, std::uint8_t number) const;
-    // Another GUID by which the node is found: of its port `number`.
+    // Adds another GUID by which the node is found: that of its port `number`.
     void know(std::size_t node, std::uint8_t number, Guid guid);
     void lead(std::size_t node, std::uint8_t number, std::size_t peer, std::uint8_t peer_number);
 
-    // GUIDs of nodes and peers, numbers of ports. Once, at the end.
+    // Sets GUIDs of nodes and peers, and port numbers. Call once, at the end.
     void finish();
 
 private:

@@ -45,7 +45,7 @@ private:
     struct Record {
         std::string_view switch_name, block_name, nodes, switches;
         bool sizes = false, seen = false;
-        bool shown = false; // by scontrol, which adds to each switch all nodes below it
+        bool shown = false; // from scontrol, which adds all nodes below to each switch
     };
 
     static std::string_view value(Cursor& cursor) {
@@ -79,7 +79,7 @@ private:
     void finish(Record record, std::uint32_t line) {
         if (!record.seen) return;
         const bool named = !record.switch_name.empty() || !record.block_name.empty();
-        if (record.sizes && !named) return; // sizes of aggregated blocks: a planner's, not the network's
+        if (record.sizes && !named) return; // sizes of aggregated blocks: not part of the network
         if (!named) throw Unreadable{"a line must have SwitchName, BlockName or BlockSizes"};
         if (!record.switch_name.empty() && !record.block_name.empty())
             throw Unreadable{"a line has both SwitchName and BlockName"};
@@ -108,13 +108,13 @@ private:
         outline_.groups.push_back(std::move(group));
     }
 
-    // Nodes of a switch that are below none of its switches get a group of their own.
+    // Nodes of a switch that are below none of its switches get a separate group.
     void add_own() {
         std::unordered_set<std::string> placed;
         for (const auto& group : outline_.groups)
             placed.insert(group.hosts.begin(), group.hosts.end());
         std::stable_sort(shown_.begin(), shown_.end(), [](const auto& a, const auto& b) {
-            return a.second.size() < b.second.size(); // what is below first
+            return a.second.size() < b.second.size(); // lower levels first
         });
         for (auto& [index, nodes] : shown_) {
             std::erase_if(nodes, [&](const std::string& node) { return !placed.insert(node).second; });
@@ -134,7 +134,7 @@ private:
     std::vector<std::pair<std::size_t, std::vector<std::string>>> shown_; // groups and all nodes below them
 };
 
-// Without its comment: from '#' on, unless '\' stands in front.
+// Without its comment: from '#' on, unless it is preceded by '\'.
 std::string_view without_comment(std::string_view line) {
     for (auto at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1))
         if (at == 0 || line[at - 1] != '\\') return line.substr(0, at);
@@ -151,7 +151,7 @@ Expected<Outline> parse_topology_conf(std::string_view text, std::string_view na
     std::string_view line;
     std::uint32_t first = 0;
     try {
-        std::string whole; // of a line and what continues it
+        std::string whole; // a line with its continuations
         while (lines.next(line)) {
             auto part = without_comment(line);
             if (first == 0) first = lines.number();

@@ -13,7 +13,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// Raised inside this file only.
+// Thrown only in this file.
 struct Wrong {
     std::uint32_t line;
     std::string text;

@@ -25,7 +25,7 @@ std::string_view view(const json::string& text) {
     return {text.data(), text.size()};
 }
 
-// A member as text; a number is written out; what is absent, null or "N/A" is empty.
+// A member as text; a number is formatted; absent, null and "N/A" are empty.
 std::string text_of(const json::object& object, std::string_view key) {
     const auto* member = object.if_contains(key);
     if (member == nullptr) return {};
@@ -35,7 +35,7 @@ std::string text_of(const json::object& object, std::string_view key) {
     return {};
 }
 
-// A port, by its own object or by the one of its peer.
+// A port, from its own object or from that of its peer.
 struct Seat {
     Guid guid = 0;
     std::uint8_t number = 0; // 0: there is none
@@ -140,7 +140,7 @@ private:
             seat.number = static_cast<std::uint8_t>(
                 number(text_of(object, "number"), 254, "a port number up to 254 (number)"));
         }
-        if (seat.number == 0) return; // of a switch, itself
+        if (seat.number == 0) return; // of the switch itself
         seat.description = trimmed_printable(text_of(object, "node_description"));
         seat.label = text_of(object, "dname");
         seat.lid = lid(object, "lid");
@@ -181,7 +181,7 @@ private:
         return {lanes, lanes * lane_mbps_of(speed)};
     }
 
-    // Names stand in "source_port_name" and "destination_port_name" or, before UFM 6.15, in "name" in any
+    // Names are in "source_port_name" and "destination_port_name" or, before UFM 6.15, in "name" in either
     // order; "source_guid" may be that of a whole system.
     void read_link(const json::object& object) {
         std::array<Seat, 2> ends;
@@ -253,7 +253,7 @@ private:
 
     RawFabric& fabric_;
     TextNodes nodes_;
-    std::vector<Seat> seats_, peers_; // with an object of their own; that others name
+    std::vector<Seat> seats_, peers_; // with their own object; named by others
     std::map<Guid, std::set<std::uint8_t>> numbers_;
     std::map<Seat::Key, Told> ports_;
     std::map<Seat::Key, Seat::Key> links_;

@@ -18,7 +18,7 @@ using base::Expected;
 
 constexpr int most_levels = 32;
 
-// Raised inside this file only.
+// Thrown only in this file.
 struct Bad {
     std::size_t line; // from 1
     std::string text;
@@ -32,7 +32,7 @@ class Event {
 public:
     explicit Event(yaml_parser_t& parser) {
         if (yaml_parser_parse(&parser, &event_) != 0) return;
-        // The scanner's own words: what it was in the middle of, and what is wrong.
+        // The scanner's own text: its context, and the problem.
         const std::string problem = parser.problem == nullptr ? "not YAML" : parser.problem;
         const auto mark = parser.error == YAML_READER_ERROR ? parser.mark : parser.problem_mark;
         throw Bad{line_of(mark),

@@ -1,5 +1,5 @@
-// YAML as a tree of values with their lines, for files such as topology.yaml; libyaml reads it. Anchors,
-// aliases and tags are refused by name: what such files hold stands where it is meant.
+// YAML as a tree of values with their lines, for files such as topology.yaml; parsed by libyaml. Anchors,
+// aliases and tags are rejected with a specific error: such files contain plain values.
 #pragma once
 
 #include "base/expected.hpp"
@@ -22,7 +22,8 @@ struct Yaml {
     const Yaml* find(std::string_view key) const;
 };
 
-// One document. Errors (Code::input) say "NAME:LINE: …". At most 32 levels; linear but for keys of one map.
+// Parses one document. Errors (Code::input) read "NAME:LINE: …". At most 32 levels; linear except for the
+// keys of one map.
 base::Expected<Yaml> parse_yaml(std::string_view text, std::string_view name);
 
 } // namespace topo

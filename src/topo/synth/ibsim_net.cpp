@@ -18,14 +18,14 @@ std::string rate_name(const Link& link) {
     return format_rate({static_cast<std::uint8_t>(width), lane * width});
 }
 
-// A comment's quotes end a description and '=' starts an option: neither may stand in one.
+// A quote in a comment ends a description and '=' starts an option: neither is allowed in a description.
 std::string safe(std::string text) {
     std::replace_if(
         text.begin(), text.end(), [](char c) { return c == '"' || c == '='; }, '_');
     return text;
 }
 
-// Everything that is at the ends of links, as the file names it.
+// The names in the file of everything at the ends of links.
 struct Names {
     explicit Names(const Fabric& from) : fabric(from) {}
 
@@ -38,7 +38,7 @@ struct Names {
     std::string description(const End& end) const {
         if (end.switch_ != none) return safe(fabric.switches[at(end.switch_)].name);
         const Host& host = fabric.hosts[at(end.host)];
-        if (host.name.starts_with("0x")) return safe(hca(end).device); // a host without a name of its own
+        if (host.name.starts_with("0x")) return safe(hca(end).device); // a host without its own name
         return safe(hca(end).device.empty() ? host.name : fmt::format("{} {}", host.name, hca(end).device));
     }
     const Hca& hca(const End& end) const { return fabric.hosts[at(end.host)].hcas[at(end.hca)]; }
@@ -92,7 +92,7 @@ std::string print_ibsim_net(const Fabric& fabric) {
         "# {} hosts, {} switches, {} links; start ibsim with {}\nwidth=3\nspeed=7\nextspeed=7\n\n",
         fabric.hosts.size(), fabric.switches.size(), fabric.links.size(), ibsim_limits(fabric));
     auto put = std::back_inserter(out);
-    // HCAs first: ibsim attaches a client that names no node to the first one.
+    // HCAs first: ibsim connects a client that names no node to the first one.
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h)
         for (std::size_t i = 0; i < fabric.hosts[h].hcas.size(); ++i) {
             const Hca& hca = fabric.hosts[h].hcas[i];

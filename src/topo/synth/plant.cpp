@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, fault_count> names{
     "dead_hca",       "narrow_link",   "slow_link",     "uplink_missing", "uplinks_crossed", "uplink_narrow",
     "name_duplicate", "name_missing",  "switch_name",   "host_missing"};
 
-// Chooses victims: each host and each leaf at most once.
+// Chooses where to plant: each host and each leaf at most once.
 class Planter {
 public:
     Planter(Fabric& fabric, std::uint32_t seed) : fabric_(fabric), random_(seed) {
@@ -73,7 +73,7 @@ public:
         return false;
     }
 
-    // What could not be done at once, as it moves indices.
+    // Finishes what was postponed because it moves indices.
     void finish() {
         std::erase_if(fabric_.links, [&](const Link& link) {
             return std::any_of(dead_.begin(), dead_.end(),
@@ -81,7 +81,7 @@ public:
         });
         for (const Guid guid : nameless_)
             make_nameless(guid);
-        // HCAs of which no port is cabled are not seen.
+        // HCAs without a cabled port are not seen.
         for (std::size_t h = 0; h < fabric_.hosts.size(); ++h)
             for (const Link& dead : dead_)
                 if (dead.a.host == static_cast<int>(h)) drop_hca(static_cast<int>(h), dead.a.hca);
@@ -102,7 +102,7 @@ private:
             std::swap(things[i - 1], things[random_() % i]);
     }
 
-    // The next host that has at least that many cabled rails.
+    // The next host with at least that many cabled rails.
     Host* next_host(std::size_t rails, int unit = none) {
         for (auto i = hosts_.size(); i-- > 0;) {
             Host& host = fabric_.hosts[hosts_[i]];
@@ -136,7 +136,7 @@ private:
         return {};
     }
 
-    // A port that is not cabled; a full switch grows by one.
+    // A port without a cable; a full switch grows by one.
     std::uint8_t free_port(int s) {
         std::vector<char> used(256, 0);
         for (const Link& link : fabric_.links)
@@ -228,7 +228,7 @@ private:
         return true;
     }
 
-    // The host of that first HCA, with all its cables.
+    // Removes the host with that first HCA, with all its cables.
     void drop_host(Guid guid) {
         const auto found = std::find_if(fabric_.hosts.begin(), fabric_.hosts.end(), [&](const Host& host) {
             return !host.hcas.empty() && host.hcas[0].guid == guid;

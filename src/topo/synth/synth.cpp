@@ -110,7 +110,7 @@ int divide_up(int a, int b) {
     return (a + b - 1) / b;
 }
 
-// Builds switches and hosts side by side with the next free port of each switch.
+// Builds switches and hosts in parallel, using the next free port of each switch.
 class Builder {
 public:
     explicit Builder(const SynthSpec& spec) : spec_(spec) {}
@@ -123,7 +123,7 @@ public:
         fabric_.switches.push_back(std::move(s));
         return static_cast<int>(index);
     }
-    // Its rails by number, then its storage HCAs; nothing is cabled yet.
+    // Adds its rails by number, then its storage HCAs; nothing is cabled yet.
     void add_host(std::string name, std::string domain, int rails) {
         Host host;
         host.name = std::move(name);
@@ -151,7 +151,7 @@ public:
             host.gpus.push_back({fmt::format("0000:{:02x}:00.0", 0x80 + g), g * 2 / spec_.gpus});
         fabric_.hosts.push_back(std::move(host));
     }
-    // An HCA of the host that was added last; storage runs at half the lanes' speed.
+    // Cables an HCA of the host added last; storage runs at half the lanes' speed.
     void cable_host(int hca, int port, int leaf) {
         const int host = static_cast<int>(fabric_.hosts.size()) - 1;
         connect({host, hca, none, static_cast<std::uint8_t>(port + 1)}, plug(leaf));
@@ -186,7 +186,7 @@ private:
     int most_ports_ = 0;
 };
 
-// The sizes that follow from a spec, and the fabric woven from them, plane by plane.
+// The sizes derived from a spec, and the fabric built from them, plane by plane.
 class Weaver {
 public:
     explicit Weaver(const SynthSpec& spec)
@@ -223,7 +223,7 @@ public:
     static int hcas_on_leaf(const SynthSpec& spec) { return spec.hosts * divide_up(spec.rails, spec.leaves); }
 
 private:
-    // "-p2" where there are several.
+    // "-p2" if there are several.
     static std::string suffix(int index, int of) { return of > 1 ? fmt::format("-p{}", index + 1) : ""; }
 
     void add_pod(int pod) {
@@ -239,7 +239,7 @@ private:
             add_unit(pod, u, spines);
     }
 
-    // "nvl1", …; "" where there are none.
+    // "nvl1", …; "" if there are none.
     std::string domain_of(int unit, int host) const {
         if (spec_.domains == 0) return {};
         const int each = divide_up(spec_.hosts, spec_.domains);
@@ -274,7 +274,7 @@ private:
                                  spines[at(p % spec_.planes)][at(((l % sides_) * uplinks_ + i) % spines_)]);
     }
 
-    // Spine s of every pod goes to the same cores, so that any two pods meet in each of them.
+    // Spine s of every pod is connected to the same cores, so that any two pods meet in each of them.
     void add_cores(int plane) {
         const int total = divide_up(pod_uplinks_, spines_) * spines_ * spec_.pods;
         const int cores = spec_.cores > 0 ? spec_.cores : divide_up(total, spec_.radix);
@@ -326,7 +326,7 @@ private:
     bool cored_, spined_;
     int pod_uplinks_; // in one plane
     int spines_ = 0;  // of a pod in one plane
-    int sides_ = 1;   // groups of spines that leaves are assigned to in turn
+    int sides_ = 1;   // groups of spines to which leaves are assigned in turn
     int hosts_ = 0;
     std::vector<std::vector<std::vector<int>>> spines_of_; // [pod][plane]
     std::vector<int> storage_leaves_;

@@ -1,4 +1,5 @@
-// railtopo bless: a fabric as it should be becomes the plan that railtopo check --plan holds others to.
+// railtopo bless: turns a fabric as it should be into the plan with which railtopo check --plan compares
+// others.
 #include "topo/check/check.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/read/outline.hpp"

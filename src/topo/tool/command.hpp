@@ -1,4 +1,4 @@
-// The commands of railtopo(1): each adds itself to the command line and is run when it was named.
+// The commands of railtopo(1): each adds itself to the command line, and runs if it was selected.
 #pragma once
 
 #include "base/cli.hpp"
@@ -27,8 +27,8 @@ Command add_host(base::Words& parent);
 Command add_show(base::Words& parent);
 Command add_synth(base::Words& parent);
 
-// Writes a result where --out says, - being standard output; a file that holds these bytes already keeps its
-// time stamp. Error: Code::io.
+// Writes a result to --out, - being standard output; a file that already contains these bytes keeps its time
+// stamp. Error: Code::io.
 base::Expected<void> put(const std::string& out, std::string_view text);
 
 boost::json::array to_json(const std::vector<std::string>& sentences);

@@ -1,4 +1,4 @@
-// railtopo discover: from a live fabric or the text of its tools to a fabric file.
+// railtopo discover: creates a fabric file from a live fabric or the text of its tools.
 #include "base/file.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/host/gather.hpp"
@@ -70,7 +70,7 @@ Expected<Assembly> assemble_sources(const DiscoverOptions& options, const Rules*
                        parse_source_format(options.format).value_or(SourceFormat::automatic), rules);
 }
 
-// The fabric file that stands at --out; nothing where there is none, or with --force none that can be read.
+// The existing fabric file at --out; nothing if there is none, or with --force if it cannot be read.
 Expected<std::optional<Fabric>> standing_file(const DiscoverOptions& options) {
     std::error_code ignored;
     if (options.out == "-" || !std::filesystem::is_regular_file(options.out, ignored) ||

@@ -1,4 +1,4 @@
-// railtopo export: a fabric for Slurm, LSF, NCCL, Open MPI and Graphviz.
+// railtopo export: writes a fabric for Slurm, LSF, NCCL, Open MPI and Graphviz.
 #include "topo/export/export.hpp"
 
 #include "base/file.hpp"

@@ -1,4 +1,4 @@
-// railtopo gather: many hosts' facts, and NVLink domains, into a fabric file.
+// railtopo gather: merges many hosts' facts, and NVLink domains, into a fabric file.
 #include "topo/host/gather.hpp"
 
 #include "base/file.hpp"
@@ -22,11 +22,11 @@ struct GatherOptions {
     bool force = false, json = false;
 };
 
-// What came of it all.
+// The results.
 struct Outcome {
     GatherReport report;
-    std::vector<std::string> other;  // lines that are no facts
-    std::size_t domains_changed = 0; // hosts that have another NVLink domain now
+    std::vector<std::string> other;  // lines without facts
+    std::size_t domains_changed = 0; // hosts whose NVLink domain has changed
     bool has_facts = false, written = false;
 };
 
@@ -69,7 +69,7 @@ std::vector<std::string> domains_of(const Fabric& fabric) {
     return domains;
 }
 
-// Blocks first, so that the facts have the last word, and the domains the blocks' names.
+// Blocks first, so that the facts take precedence, and the domains keep the blocks' names.
 base::Expected<Outcome> merge(const GatherOptions& options, Fabric& fabric, const Rules* rules) {
     Outcome outcome;
     std::vector<std::string> notes;

@@ -1,4 +1,4 @@
-// railtopo host: which of this host's HCAs is near which GPU, for people and for railtopo gather.
+// railtopo host: which of this host's HCAs is near which GPU, for users and for railtopo gather.
 #include "topo/host/hwloc_facts.hpp"
 
 #include "base/hostlist.hpp"
@@ -21,7 +21,7 @@ namespace topo::tool {
 
 namespace {
 
-constexpr base::Duration patience{10'000}; // of NVML: a driver that hangs would hold up railtopo, and pdsh
+constexpr base::Duration patience{10'000}; // for NVML: a hanging driver would block railtopo, and pdsh
 
 struct HostOptions {
     HwlocSource source;
@@ -62,7 +62,7 @@ void print_devices(const HostFacts& facts) {
 
 using Domains = base::Expected<std::vector<std::string>>; // of each GPU
 
-// In a thread of its own, which a driver that hangs keeps for ever.
+// In a separate thread, which a hanging driver blocks for ever.
 Domains ask_nvml(const std::string& library) {
     std::promise<Domains> promise;
     auto answer = promise.get_future();
@@ -75,7 +75,7 @@ Domains ask_nvml(const std::string& library) {
                        fmt::format("NVML does not answer within {}", base::human_duration(patience))};
 }
 
-// The domains that the GPUs say, each once; whether all say one, or none does.
+// The domains reported by the GPUs, each once; returns whether all report one, or none does.
 bool take_domains(HostFacts& facts, const std::vector<std::string>& of_gpus) {
     facts.domains = of_gpus;
     std::sort(facts.domains.begin(), facts.domains.end());
@@ -85,14 +85,14 @@ bool take_domains(HostFacts& facts, const std::vector<std::string>& of_gpus) {
     return agreed;
 }
 
-// Sets the facts' domains; the exit status.
+// Sets the facts' domains; returns the exit status.
 int find_domains(const HostOptions& options, HostFacts& facts) {
     const bool here = options.source.xml.empty() && options.source.fsroot.empty() && !facts.gpus.empty();
     const auto library = options.nvml.empty() && here ? std::string("libnvidia-ml.so.1") : options.nvml;
     if (library.empty()) return base::exit_done;
     const auto domains = ask_nvml(library);
     if (!domains) {
-        // A host without NVIDIA's driver has no domain; a library that was named must be there.
+        // A host without NVIDIA's driver has no domain; a library that was named must exist.
         if (domains.error().code == base::Code::not_found && options.nvml.empty()) return base::exit_done;
         fmt::print(stderr, "railtopo: {}: the NVLink domain is not known: {}\n", facts.host,
                    domains.error().text);

@@ -1,4 +1,4 @@
-// railtopo show: a fabric for people, as text or as a picture.
+// railtopo show: displays a fabric as text or as a picture.
 #include "topo/draw/show.hpp"
 
 #include "base/file.hpp"
@@ -32,7 +32,7 @@ std::string name_of(const std::string& file) {
     return file == "-" ? "standard input" : file;
 }
 
-// Findings about links: those of the file, else, for a picture, what railtopo check finds now.
+// Findings about links: those in the file or, for a picture, what railtopo check finds now.
 Expected<void> add_findings(Overlay& overlay, const ShowOptions& options, const Fabric& fabric) {
     if (!options.links.empty()) {
         const auto text = base::read_file(options.links);

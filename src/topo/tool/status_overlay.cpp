@@ -24,7 +24,7 @@ Severity severity_of(restart::Severity severity) {
     return Severity::error;
 }
 
-// restartd writes an HCA port as sysfs does, "mlx5_0:1"; a GPU is no port, and marks the host.
+// restartd names an HCA port like sysfs, "mlx5_0:1"; a GPU is not a port, and marks the host.
 Finding finding_of(const restart::Finding& reported, const std::string& host) {
     Finding finding{reported.rule, severity_of(reported.severity), {host}, reported.evidence, {}};
     const auto& component = reported.component;
@@ -39,7 +39,7 @@ void add_host(Overlay& overlay, std::uint32_t index, const restart::HostStatus& 
     auto& host = overlay.hosts[index];
     if (reported.use)
         host.worsen(*reported.use);
-    else if (reported.state) // of an older restartd, which knew Slurm alone
+    else if (reported.state) // from an older restartd, which only supported Slurm
         host.worsen(parse_slurm_state(*reported.state).value_or(HostState::busy));
     if (reported.drain) host.worsen(HostState::drained);
     if (reported.down || reported.lost) host.worsen(HostState::down);
@@ -57,7 +57,7 @@ void add_job(Overlay& overlay, OverlayHosts& hosts, const restart::JobStatus& re
     if (!job.hosts.empty()) overlay.jobs.push_back(std::move(job));
 }
 
-// Of another document the sentence says more than the first missing field.
+// For another document this is more helpful than the first missing field.
 Expected<void> check_kind(std::string_view text) {
     const auto document = base::parse_json(text);
     if (!document) return document.error();

@@ -1,4 +1,4 @@
-// What restartd knows, laid over a picture of the fabric.
+// Draws restartd's data over a picture of the fabric.
 #pragma once
 
 #include "base/expected.hpp"
@@ -8,8 +8,8 @@
 
 namespace topo::tool {
 
-// Lays what `railctl status --json` prints over the fabric: states of hosts, jobs that hold hosts, and
-// findings. Errors (Code::input): `name` with the field that is missing or wrong.
+// Adds the output of `railctl status --json`: states of hosts, jobs that hold hosts, and findings. Errors
+// (Code::input): `name` with the missing or invalid field.
 base::Expected<void> add_status(Overlay& overlay, const Fabric& fabric, std::string_view text,
                                 std::string_view name);
 

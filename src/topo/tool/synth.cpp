@@ -1,4 +1,4 @@
-// railtopo synth: a fabric made from words, and its net file for ibsim.
+// railtopo synth: a fabric generated from keywords, and its net file for ibsim.
 #include "topo/synth/synth.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/synth/ibsim_net.hpp"
