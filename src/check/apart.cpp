@@ -60,15 +60,15 @@ public:
     }
     Clock::time_point until() const { return until_; }
 
-    // Who waits for others is not to blame for them: its time begins anew.
+    // A process that waits for others is not blamed for them: its time starts again.
     void release() {
         meets_ = false;
         until_ = Clock::now() + deadline_;
-        // One that died meanwhile is seen at the next read.
+        // A child that has died is seen at the next read.
         (void)::send(fd(), "m", 1, MSG_NOSIGNAL);
     }
 
-    // Reads what has come; `progress` hears steps.
+    // Reads what has come; `progress` is called for each step.
     void read(const std::function<void(std::string_view)>& progress) {
         std::array<char, 65536> block;
         const auto n = ::recv(fd(), block.data(), block.size(), 0);
@@ -111,7 +111,7 @@ private:
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (const int number : {SIGINT, SIGTERM, SIGPIPE})
             std::signal(number, SIG_DFL);
-        // Libraries have words of their own.
+        // Libraries print messages of their own.
         if (const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC); null >= 0)
             for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
                 ::dup2(null, fd);
@@ -123,13 +123,13 @@ private:
             ::_exit(1);
         }
         sink.end();
-        // What is left is the kernel's to release: destructors of a driver that has trouble may not return.
+        // The kernel releases the rest: destructors of a driver in trouble may not return.
         ::_exit(0);
     }
 
     void take(std::string_view line, const std::function<void(std::string_view)>& progress) {
         const auto parsed = base::parse_json(line);
-        if (!parsed) return; // a library's own words
+        if (!parsed) return; // a message of a library
         const base::Reader from(*parsed);
         if (from.has("begin")) {
             if (const auto at = from.at("begin"))
@@ -166,7 +166,7 @@ private:
         if (ended_) {
             socket_ = {};
             outcome.whole = true;
-            // It has said all; a driver that does not let it end is another matter than its results.
+            // It has reported everything; a driver that keeps it from ending is a separate matter.
             if (!reap(kill_patience_ms)) ::kill(pid_, SIGKILL);
             return;
         }
@@ -179,7 +179,7 @@ private:
     }
 
     std::string check_;
-    Part part_; // of the step that it is in
+    Part part_; // the step that it is in
     std::string test_;
     bool companion_;
     base::UniqueFd socket_;
@@ -253,7 +253,7 @@ std::vector<TaskOutcome> run_apart(std::string_view check, std::vector<Task> tas
             all_watch = all_watch && child.companion();
             watched.push_back({child.fd(), POLLIN, 0});
         }
-        // One that has not told anything yet has a moment for it.
+        // One that has reported nothing yet is given a moment.
         if (all_watch && !grace) grace = Clock::now() + companion_patience;
         const bool all_told =
             std::all_of(running.begin(), running.end(), [](const Child* one) { return one->has_told(); });

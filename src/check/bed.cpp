@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Counters of the transport stand in a folder of their own (Documentation/ABI/stable/sysfs-class-infiniband).
+// Counters of the transport have a folder of their own (Documentation/ABI/stable/sysfs-class-infiniband).
 std::string counter_file(const std::string& name) {
     constexpr std::array hardware{"local_ack_timeout_err", "rnr_nak_retry_err", "roce_slow_restart",
                                   "out_of_sequence",       "packet_seq_err",    "implied_nak_seq_err"};
@@ -37,8 +37,8 @@ std::string colons(probe::Guid guid) {
                        text.substr(12));
 }
 
-// In place, as the kernel's files keep their inode: the probe holds them open. A file that is cut off or
-// replaced some file systems write to the disk at once.
+// In place, as the kernel's files keep their inode: the probe holds them open. Some file systems write a
+// truncated or replaced file to the disk at once.
 base::Expected<void> put(const fs::path& path, std::string text) {
     text += '\n';
     std::error_code failed;
@@ -50,7 +50,7 @@ base::Expected<void> put(const fs::path& path, std::string text) {
     return {};
 }
 
-// Of the host itself. It has NVSwitches, so that its fabric manager runs.
+// Files of the host itself. It has NVSwitches, so that its fabric manager runs.
 std::map<std::string, std::string> sound_files() {
     const auto count = fmt::format("{}", Bed::counted);
     return {{"sys/devices/system/edac/mc/mc0/ce_count", count},
@@ -97,7 +97,7 @@ base::Expected<std::unique_ptr<Bed>> Bed::make(const fs::path& folder, const std
     return bed;
 }
 
-// Opened anew it knows nothing of earlier samples.
+// Opened again it knows nothing of earlier samples.
 base::Expected<void> Bed::open_gpus() {
     gpus_.reset();
     if (!has_gpus()) return {};
@@ -191,7 +191,7 @@ base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration in
     blocked_s.reset();
     slurmd.reset();
     mount = {.path = "/scratch", .answered = true, .free_percent = 50};
-    process_.reset(); // before the book that they are in
+    process_.reset(); // before the book that they refer to
     intake_.reset();
     ucx_book_.emplace();
     process_.emplace(jobs_, *ucx_book_, 1000);

@@ -1,6 +1,6 @@
-// A made-up host for the self-test of rules: two HCAs as a tree of the kernel's files, GPUs by a double of
-// NVML where one is given, a kernel log; read by the very probes that nodewatchd uses, judged by its judge,
-// on a clock that the test moves.
+// A simulated host for the self-test of rules: two HCAs as a tree of the kernel's files, GPUs through a
+// double of NVML if given, and a kernel log; read by nodewatchd's probes and evaluated by its judge, on a
+// clock that the test advances.
 #pragma once
 
 #include "base/clock.hpp"
@@ -27,36 +27,36 @@ namespace check {
 
 class Bed {
 public:
-    // HCAs and GPUs of it.
+    // HCAs, and GPUs.
     static constexpr std::uint32_t devices = 4;
-    // What each counter of a port shows at first: lifetime values judge nobody.
+    // What each counter of a port shows at first: lifetime values are not evidence.
     static constexpr std::uint64_t counted = 1000;
     static constexpr std::uint32_t nvlinks = 18;                   // of each GPU
     static constexpr const char* fabric_manager = "proc/400/stat"; // its process
 
     // `folder` is empty and stays the caller's. `nvml`: path of a double of NVML that reads the file named by
-    // RAIL_NVML_STATE, which this sets; empty: no GPUs. Errors: Code::io, and NvmlGpus::open's.
+    // RAIL_NVML_STATE, which this call sets; empty: no GPUs. Errors: Code::io, and NvmlGpus::open's.
     static base::Expected<std::unique_ptr<Bed>> make(const std::filesystem::path& folder,
                                                      const std::string& nvml);
     Bed(const Bed&) = delete;
     Bed& operator=(const Bed&) = delete;
 
-    // A sound host again, on which nothing has been seen yet, judged by these rules alone.
+    // Resets to a sound host on which nothing has been seen yet, judged by these rules alone.
     base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval);
 
-    // One look, `interval` after the last.
+    // One sample, `interval` after the last.
     base::Expected<std::vector<restart::Finding>> look();
 
     bool has_gpus() const { return !nvml_.empty(); }
-    static std::string port_name(std::uint32_t hca); // as findings have it
+    static std::string port_name(std::uint32_t hca); // as in findings
     static std::string gpu_name(std::uint32_t gpu);
 
-    // What NVML says of a GPU, by the double's keys ("pcie_width").
+    // What NVML reports for a GPU, by the double's keys ("pcie_width").
     base::Expected<void> set_gpu(std::uint32_t gpu, const std::string& key, std::uint64_t value);
     // A file of the port, such as "state" or "counters/link_downed".
     base::Expected<void> set_port(std::uint32_t hca, const std::string& file, const std::string& text);
     base::Expected<void> set_counter(std::uint32_t hca, const std::string& name, std::uint64_t value);
-    // The device leaves the host, and is there again, sound.
+    // Removes the device from the host, and puts it back, sound.
     base::Expected<void> remove_hca(std::uint32_t hca);
     base::Expected<void> make_hca(std::uint32_t hca);
     // Any file of the trees: "sys/class/net/eth0/carrier_changes", "proc/400/stat".
@@ -70,20 +70,19 @@ public:
     static std::string sensor_file(std::uint32_t hca, int number, std::string_view what);
     static std::string pci_of(std::uint32_t gpu); // "0000:14:00"
 
-    // What the fabric file says of this host, at first all HCAs.
+    // What the fabric file lists for this host; initially all HCAs.
     restart::Listing listing;
-    double clock_jump_ms = 0; // of the time of day, within the next look
-    // What no made-up file can say: a file system that is mounted so, and how long a process has been in the
-    // driver.
+    double clock_jump_ms = 0; // step of the time of day within the next look
+    // What no file can simulate: the options of a mount, and how long a process has been in the driver.
     probe::MountSample mount;
-    // What a process of a job says of its UCX endpoints; say_ucx() says it, as librailucx.so would.
+    // What a process of a job reports about its UCX endpoints; say_ucx() reports it as librailucx.so would.
     restart::JobUcx ucx;
     base::Expected<void> say_ucx();
-    // What UCX's statistics say of the same job, in the datagrams that it would send.
+    // UCX statistics of the same job, as in the datagrams that it would send.
     probe::UcxStatistics statistics;
     void send_statistics();
     static constexpr const char* ucx_job = "job12";
-    static constexpr std::uint64_t ucx_endpoints = 8; // of it, to other hosts
+    static constexpr std::uint64_t ucx_endpoints = 8; // of the job, to other hosts
     std::optional<double> blocked_s;
     std::optional<bool> slurmd;
 
@@ -96,14 +95,14 @@ private:
 
     std::filesystem::path folder_;
     std::string nvml_;                  // the double's path
-    std::vector<std::string> counters_; // that rules judge
+    std::vector<std::string> counters_; // those that rules use
     std::map<std::string, std::uint64_t> gpu_state_;
     std::optional<probe::NvmlGpus> gpus_;
     std::optional<probe::SysfsIb> ib_;
     std::optional<probe::Kmsg> kmsg_;
     std::optional<probe::ProcHost> host_;
     double wall_ms_ = 0;
-    std::uint32_t next_user_ = 1000; // each XID comes under a program of another one
+    std::uint32_t next_user_ = 1000; // each XID is attributed to another user's program
     restart::JobBook jobs_;
     std::optional<restart::UcxBook> ucx_book_;
     std::optional<restart::JobSession> process_; // of the job

@@ -1,5 +1,5 @@
-// A subcommand of railcheck that tries a part of this host, and what it is given. A new one is a class here
-// and a row of checks.cpp.
+// A subcommand of railcheck that tries a part of this host, and its input. To add one, write a class here and
+// a row in checks.cpp.
 #pragma once
 
 #include "base/cli.hpp"
@@ -21,37 +21,37 @@
 
 namespace check {
 
-// What a check of a level takes at most of a sound part that has been started. 1 is safe beside a job, 3 for
-// an idle host.
+// The longest that a check of a level takes on a sound part, once started. Level 1 is safe next to a job,
+// level 3 needs an idle host.
 constexpr base::Duration level_takes(int level) {
     return std::chrono::seconds(level == 1 ? 2 : level == 2 ? 60 : 300);
 }
 
-// What every check is given.
+// The input of every check.
 struct Request {
     int level = 1; // 1 to 3
     std::optional<base::Duration>
-        deadline{}; // of each process, instead of the check's own; one below level_takes() blames nobody
+        deadline{}; // of each process, instead of the check's own; below level_takes() it blames no part
     restart::RuleSet rules;
-    restart::Limits limits; // what railyard.conf says to the rules
+    restart::Limits limits; // what railyard.conf sets for the rules
     restart::Expectations expected;
-    std::string host;                   // this one, as fabric.json has it
-    topo::Fabric fabric;                // this host alone; no host at all when it is not known
+    std::string host;                   // this host, as named in fabric.json
+    topo::Fabric fabric;                // this host alone; no host when it is unknown
     std::filesystem::path sysfs;        // "/sys"
     std::string nvml;                   // the library's name or path
     std::vector<std::string> libraries; // paths to try before the usual names of libcuda, libcublas, libnccl
-    std::vector<std::string> mounts;    // that railyard.conf names
-    std::function<void(std::string_view)> progress = [](std::string_view) {}; // one phrase, for people
-    int interrupt = -1; // readable once the user wants an end
+    std::vector<std::string> mounts;    // named in railyard.conf
+    std::function<void(std::string_view)> progress = [](std::string_view) {}; // one phrase, for the user
+    int interrupt = -1; // readable once the user interrupts
 };
 
 class Check {
 public:
     virtual ~Check() = default;
-    // Options of its own beside those of every check. They are stored in this object.
+    // Options of this check in addition to the common ones. They are stored in this object.
     virtual void add_options(base::Words&) {}
-    // Never throws, never hangs: what may block runs in a child process (apart.hpp). What could not be tried
-    // is a result that says so.
+    // Never throws, never hangs: what may block runs in a child process (apart.hpp). Something that could not
+    // be tried is a result that says so.
     virtual std::vector<Result> run(const Request& request) = 0;
 };
 
@@ -59,15 +59,15 @@ struct CheckRow {
     std::string_view name;  // of the subcommand
     std::string_view about; // one sentence
     std::unique_ptr<Check> (*make)();
-    bool in_all = true; // `railcheck all` runs it; not what needs other hosts
+    bool in_all = true; // `railcheck all` runs it; false for checks that need other hosts
 };
 
-// In the order in which `all` runs them.
+// In the order of `railcheck all`.
 std::span<const CheckRow> checks();
 
-// What is expected of `result.test` for the first of `kinds` ("NVIDIA H100 80GB HBM3", "PCIe 5 x16") that
-// has a row, and the verdict that follows from it: bad below the row's least share, above it for what should
-// be small.
+// Sets what is expected of `result.test` for the first of `kinds` ("NVIDIA H100 80GB HBM3", "PCIe 5 x16")
+// that has a row, and the verdict: bad below the row's minimum share, or above it for values that should be
+// small.
 void judge(Result& result, const restart::Expectations& expected, std::span<const std::string> kinds);
 
 } // namespace check

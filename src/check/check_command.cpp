@@ -24,7 +24,7 @@ namespace {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 
-// A signal that ends the program: its number, and a pipe that can be read from then on.
+// A signal that ends the program: its number, and a pipe that is readable from then on.
 std::atomic<int> interrupted = 0;
 std::array<int, 2> interrupt_pipe{-1, -1};
 
@@ -42,8 +42,8 @@ std::string short_host_name() {
     return whole.substr(0, whole.find('.'));
 }
 
-// This host's part of the file, which may be on storage that hangs; an empty fabric, and why, where there is
-// none. No file at all is no error: rails are then not known.
+// This host's part of the file, which may be on storage that hangs; if there is none, an empty fabric and the
+// reason. A missing file is not an error: rails are then unknown.
 topo::Fabric read_host(const std::string& path, const std::string& host, bool named, int interrupt,
                        std::string& why) {
     if (path.empty()) return {};
@@ -93,7 +93,7 @@ void CheckCommand::add_options(base::Words& words) {
     add_nvml(words, options_.nvml);
     add_libraries(words, options_.libraries);
     words.add_option("--sysfs", options_.sysfs, "Where sysfs is mounted")->type_name("DIR");
-    // What several checks name, they share only where one of them runs.
+    // Checks share option names: these are added only where a single check runs.
     if (checks_.size() == 1) checks_.front()->add_options(words);
 }
 

@@ -1,5 +1,4 @@
-// What each subcommand that tries the host shares: options, what is known of the host, output and exit
-// status.
+// What each subcommand that checks the host shares: options, facts about the host, output and exit status.
 #pragma once
 
 #include "base/cli.hpp"
@@ -18,7 +17,7 @@ struct CheckOptions { // as typed
     bool as_json = false;
 };
 
-// Of --config and so on. Errors: a file that cannot be read, a time that is none.
+// Of --config and so on. Errors: a file that cannot be read, an invalid time.
 base::Expected<Request> request_of(const CheckOptions& options);
 
 class CheckCommand {

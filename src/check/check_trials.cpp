@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A fault of GPU 1 of two, by a line of a double's state file, and the results that must be bad, none of
-// which is so without it.
+// A fault of GPU 1 of two, set by a line of a double's state file, and the results that must be bad; none of
+// them is bad without the fault.
 struct GpuFault {
     std::string_view check, fault, line, test;
     bool of_nvml = false;
@@ -88,7 +88,7 @@ private:
     Request request_;
 };
 
-// A file in memory whose clock goes on by what it is made to cost.
+// A file in memory whose clock advances by a simulated cost.
 class MadeFile : public BlockFile {
 public:
     enum class Fault { none, corrupt, slow, error, hang };

@@ -1,9 +1,9 @@
-/* The part of CUDA's driver interface that Railyard uses, declared anew so that neither NVIDIA's header nor
+/* The part of CUDA's driver interface that Railyard uses, declared again so that neither NVIDIA's header nor
  * its library is needed to build: railcheck resolves these names with dlsym, tests/doubles/cuda_double.cpp
  * defines them.
  *
  * Names, numbers and layouts are those of cuda.h, 11.4 and later (CUDA Driver API Reference; a symbol's
- * suffix fixes its parameters for good). */
+ * suffix fixes its parameters permanently). */
 #ifndef RAILYARD_CUDA_ABI_H
 #define RAILYARD_CUDA_ABI_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-typedef int CUresult; /* an enum there; its values: */
+typedef int CUresult; /* an enum in cuda.h; its values: */
 enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,

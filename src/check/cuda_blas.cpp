@@ -31,7 +31,7 @@ CudaBlas::~CudaBlas() {
 }
 
 base::Expected<std::unique_ptr<CudaBlas>> CudaBlas::open(std::span<const std::string> paths, CudaGpu& gpu) {
-    // The newest that this machine has; what we use is the same in each.
+    // The newest on this machine; what we use is the same in each.
     static constexpr std::array<std::string_view, 4> names{"libcublas.so.13", "libcublas.so.12",
                                                            "libcublas.so.11", "libcublas.so"};
     static constexpr std::array<std::string_view, 4> lt_names{"libcublasLt.so.13", "libcublasLt.so.12",
@@ -103,7 +103,7 @@ bool CudaBlas::multiply_fp8(CUdeviceptr c, CUdeviceptr a, CUdeviceptr b, int m, 
     cublasLtMatrixLayout_t layout_a = nullptr, layout_b = nullptr, layout_c = nullptr;
     cublasLtMatmulPreference_t preference = nullptr;
     const auto& calls = *calls_;
-    const int transposed = CUBLAS_OP_T; // the only form that FP8 has
+    const int transposed = CUBLAS_OP_T; // the only form that FP8 supports
     const std::size_t room = workspace_.bytes();
     const auto rows = [](int value) { return static_cast<std::uint64_t>(value); };
     cublasLtMatmulHeuristicResult_t found{};

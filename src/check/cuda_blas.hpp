@@ -10,24 +10,24 @@
 
 namespace check {
 
-// C = A B, column by column: A has m rows and k columns (of FP8 it is stored transposed), B k rows, C m rows
-// and n columns.
+// C = A B, column by column: A has m rows and k columns (stored transposed for FP8), B k rows, C m rows and n
+// columns.
 enum class Precision { fp64, fp32, tf32, bf16, fp8 };
 std::string_view to_string(Precision precision);
 
 class CudaBlas {
 public:
     // Errors: Code::not_found without libcublas, Code::unavailable when a name is missing or it does not
-    // start. Without libcublasLt there is no FP8.
+    // start. FP8 needs libcublasLt.
     static base::Expected<std::unique_ptr<CudaBlas>> open(std::span<const std::string> paths, CudaGpu& gpu);
     CudaBlas(const CudaBlas&) = delete;
     CudaBlas& operator=(const CudaBlas&) = delete;
     ~CudaBlas();
 
-    int version() const; // as cuBLAS counts it: 130100 is 13.1.0; 0: it does not say
+    int version() const; // as encoded by cuBLAS: 130100 is 13.1.0; 0: unknown
 
-    // Starts the product in the GPU's stream; a failure is the GPU's. False: this GPU or library has no such
-    // product, which is no failure.
+    // Starts the product in the GPU's stream; a failure is recorded in the GPU. False: this GPU or library
+    // does not support such a product, which is not a failure.
     bool multiply(Precision precision, CUdeviceptr c, CUdeviceptr a, CUdeviceptr b, int m, int n, int k);
 
 private:

@@ -1,5 +1,5 @@
-/* The part of cuBLAS's and cuBLASLt's interface that Railyard uses, declared anew as in cuda_abi.h. Names,
- * numbers and layouts are those of cublas_api.h and cublasLt.h, 11.8 and later (of FP8; else 11.0). */
+/* The part of cuBLAS's and cuBLASLt's interface that Railyard uses, declared again as in cuda_abi.h. Names,
+ * numbers and layouts are those of cublas_api.h and cublasLt.h, 11.8 and later (FP8; otherwise 11.0). */
 #ifndef RAILYARD_CUDA_BLAS_ABI_H
 #define RAILYARD_CUDA_BLAS_ABI_H
 
@@ -11,11 +11,11 @@
 extern "C" {
 #endif
 
-typedef int cublasStatus_t; /* an enum there; its values: */
+typedef int cublasStatus_t; /* an enum in cublas_api.h; its values: */
 enum { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_ALLOC_FAILED = 3, CUBLAS_STATUS_NOT_SUPPORTED = 15 };
 typedef struct cublasContext* cublasHandle_t;
 typedef struct cublasLtContext* cublasLtHandle_t;
-typedef void* cublasLtMatmulDesc_t; /* pointers to what only cuBLASLt knows */
+typedef void* cublasLtMatmulDesc_t; /* opaque pointers of cuBLASLt */
 typedef void* cublasLtMatrixLayout_t;
 typedef void* cublasLtMatmulPreference_t;
 typedef struct {

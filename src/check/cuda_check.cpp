@@ -41,12 +41,12 @@ std::string first_line(const std::filesystem::path& path) {
     return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
-// Numbers in the order of the bus, as NVML's, unless the user has another wish.
+// Numbers GPUs in bus order, as NVML does, unless the user chose another order.
 void order_by_bus() {
     ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
 }
 
-// The CPUs near a PCI device, "0-15,64-79", for this process and the memory that it takes.
+// Binds this process, and the memory that it allocates, to the CPUs near a PCI device ("0-15,64-79").
 void go_near(const std::filesystem::path& sysfs, const std::string& pci) {
     const auto list = first_line(sysfs / "bus/pci/devices" / pci / "local_cpulist");
     cpu_set_t cpus;
@@ -62,11 +62,11 @@ void go_near(const std::filesystem::path& sysfs, const std::string& pci) {
         if (next <= at) break;
         at = next;
     }
-    // A job's own CPUs may be others: then it stays where it is.
+    // The job may have been given other CPUs: then the process stays where it is.
     if (CPU_COUNT(&cpus) > 0) ::sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
-// What NVML knows beside, where it is there.
+// Adds what NVML knows, where it is available.
 void add_nvml(std::vector<CudaDevice>& devices, const std::string& library) {
     auto gpus = probe::NvmlGpus::open(library);
     if (!gpus) return;
@@ -142,7 +142,7 @@ std::vector<CudaDevice> devices_of(const std::string& text, const Request& reque
     return devices;
 }
 
-// Clocks and power of all GPUs while others work, judged by the rules: told anew with each sample, until
+// Judges clocks and power of all GPUs by the rules while others work; reports again with each sample, until
 // it is killed.
 void watch_clocks(Sink& sink, const Request& request) {
     auto gpus = probe::NvmlGpus::open(request.nvml);
@@ -265,7 +265,7 @@ CudaRun run_on_each(std::string_view check, const Request& request, base::Durati
             if (!mine.used_by.empty())
                 return say(Verdict::not_run, fmt::format("{} uses it: nothing was put on it", mine.used_by));
             order_by_bus();
-            // Another GPU that hangs must not hold up this one. Parts of a GPU (MIG) have other names.
+            // Another GPU that hangs must not block this one. Parts of a GPU (MIG) have other names.
             const char* given = std::getenv("CUDA_VISIBLE_DEVICES");
             const bool parts =
                 given != nullptr && std::string_view(given).find("MIG-") != std::string_view::npos;

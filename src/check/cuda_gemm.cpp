@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 struct GemmPlan {
     int most;       // rows, columns and depth
-    double seconds; // of each precision, beside the first product
+    double seconds; // of each precision, without the first product
     int products;   // at most
     int repeats;    // of each precision's product of random numbers
 };
@@ -32,7 +32,7 @@ GemmPlan gemm_plan(int level) {
     return {16384, 30, 100'000, 100};
 }
 
-// A form of number: how A, B and C are stored.
+// A number format: how A, B and C are stored.
 struct Form {
     Precision precision;
     RailyardNumber in, out;
@@ -46,7 +46,7 @@ constexpr std::array<Form, 5> forms{{
     {Precision::fp8, railyard_e4m3, railyard_f32, 1, 4},
 }};
 
-// What the kernel railyard_product found.
+// The findings of the kernel railyard_product.
 struct GemmErrors {
     unsigned long long wrong = 0, first = std::numeric_limits<unsigned long long>::max(), sum = 0;
 };
@@ -55,9 +55,9 @@ class Trial {
 public:
     Trial(const CudaWork& work, const GemmPlan& plan, CudaBlas* blas)
         : work_(work), gpu_(work.gpu), plan_(plan), blas_(blas) {
-        // Three matrices of the widest numbers take a quarter of what is free at most.
+        // Three matrices of the widest numbers take at most a quarter of the free memory.
         size_ = 128;
-        const int most = blas == nullptr ? std::min(plan.most, 4096) : plan.most; // ours are slow
+        const int most = blas == nullptr ? std::min(plan.most, 4096) : plan.most; // our own kernels are slow
         const auto room = gpu_.free_bytes() / 4;
         for (int size = most; size > 128; size /= 2)
             if (static_cast<std::size_t>(size) * static_cast<std::size_t>(size) * 24 <= room) {
@@ -76,14 +76,14 @@ public:
         const auto name = fmt::format("gemm.{}", to_string(form.precision));
         work_.sink.begin(work_.device.part, name);
         fill(form);
-        // The first product loads its kernel, and is looked at.
+        // The first product loads its kernel, and is checked.
         gpu_.zero(c_.at(), form.out_bytes * elements());
-        if (!multiply(form)) return; // neither the GPU nor the library has such a product
+        if (!multiply(form)) return; // neither the GPU nor the library supports such a product
         GemmErrors all = look(form);
         double seconds = 0, best = 0;
         int products = 1;
         while (!gpu_.failed() && seconds < plan_.seconds && products < plan_.products) {
-            // Several in a row, so that the time of a start does not count; each tenth is looked at.
+            // Several in a row, so that start-up time does not count; every tenth is checked.
             const int row = products == 1 ? 1 : std::min(10, plan_.products - products);
             const auto took = gpu_.seconds([&] {
                 for (int i = 0; i < row; ++i)
@@ -104,12 +104,12 @@ public:
         sums_.clear();
     }
 
-    // The last that is run. Small whole numbers leave most of a multiplier unused. Of numbers with all of
-    // their bits nothing is known beforehand but that each product of them has the same bits, here and on
-    // every GPU of this model by this release of cuBLAS (as 3,329 products on two H100 had).
+    // Runs last. Small whole numbers leave most of a multiplier unused. For numbers with all of their bits,
+    // nothing is known beforehand except that each product of them has the same bits, here and on every GPU
+    // of this model with this release of cuBLAS (as 3,329 products on two H100 had).
     void run_random() {
         work_.sink.begin(work_.device.part, restart::product_bits);
-        size_ = std::max(128, size_ / 2); // an eighth of the work, still some for every multiprocessor
+        size_ = std::max(128, size_ / 2); // an eighth of the work, still enough for every multiprocessor
         base::Fnv1a digest;
         int products = 0, others = 0;
         for (const auto& form : forms) {
@@ -193,7 +193,7 @@ private:
                                           all.wrong, what, all.first % edge(), all.first / edge()));
         }
         const auto operations = 2.0 * static_cast<double>(elements()) * size_;
-        // Our own product is for its result; its speed is nothing to judge a GPU by.
+        // Our own product checks results; its speed says nothing about the GPU.
         if (blas_ == nullptr || best <= 0)
             return work_.said(
                 name, Verdict::sound,
@@ -223,12 +223,12 @@ void multiply(const CudaWork& work, const GemmPlan& plan) {
         return work.said("gemm.start", Verdict::not_run, "too little of the GPU's memory is free");
     for (const auto& form : forms)
         if (!work.gpu.failed()) trial.run(form);
-    if (blas && !work.gpu.failed()) trial.run_random(); // what ours make depends on who compiled them
+    if (blas && !work.gpu.failed()) trial.run_random(); // the bits of our own kernels depend on the compiler
 }
 
-// Silent corruption: the same product must have the same bits on all GPUs of one model; each told its size
-// and its sums. Those that more than half of them have are right; where none has so many nobody knows who is
-// wrong.
+// Silent corruption: the same product must have the same bits on all GPUs of one model; each reports its size
+// and its checksums. The bits that more than half of the GPUs have are right; without a majority the faulty
+// GPU is unknown.
 void compare_gpus(CudaRun& run, const std::string& name) {
     struct Alike {
         std::size_t gpus = 0;
@@ -269,7 +269,7 @@ void compare_gpus(CudaRun& run, const std::string& name) {
 
 std::vector<Result> Gemm::run(const Request& request) {
     const auto plan = gemm_plan(request.level);
-    // cuBLAS takes seconds to load, of hundreds of megabytes.
+    // cuBLAS takes seconds to load hundreds of megabytes.
     const base::Duration deadline = request.level == 1 ? 40s : request.level == 2 ? 90s : 400s;
     auto run =
         run_on_each("gemm", request, deadline, true, [&](const CudaWork& work) { multiply(work, plan); });

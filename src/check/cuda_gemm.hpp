@@ -1,4 +1,5 @@
-// railcheck gemm: products of matrices on each GPU, each held to what it must be, to the bit; and how fast.
+// railcheck gemm: matrix products on each GPU, each compared bit by bit with the exact result; and how fast
+// they are.
 #pragma once
 
 #include "check/check.hpp"

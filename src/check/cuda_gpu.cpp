@@ -32,14 +32,15 @@ CudaGpu::CudaGpu(std::shared_ptr<const CudaCalls> calls, int ordinal, bool kerne
        "cuDeviceGetAttribute");
     for (auto& stream : streams_)
         if (!failed())
-            ok(calls_->cuStreamCreate(&stream, 1), "cuStreamCreate"); // 1: not after the default one
+            ok(calls_->cuStreamCreate(&stream, 1), "cuStreamCreate"); // 1: not ordered after the default
+                                                                      // stream
     for (auto* event : {&start_, &fork_, &end_})
         if (!failed()) ok(calls_->cuEventCreate(event, 0), "cuEventCreate");
     if (!failed() && kernels) load_kernels();
 }
 
-// The GPU's own code is there in a moment, while the driver compiles PTX for 0.25 to 0.54 s where it has not
-// kept the result. A driver that cannot take the former takes the latter.
+// The GPU's own code loads at once; the driver takes 0.25 to 0.54 s to compile PTX not in its cache. A driver
+// that cannot load the former takes the latter.
 void CudaGpu::load_kernels() {
     int major = 0, minor = 0;
     calls_->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_);

@@ -1,5 +1,5 @@
 // One GPU through libcuda: its memory, our kernels on it, and times taken by its own clock. The first failure
-// is kept, and calls after it do nothing: who measures asks once at the end. One thread at a time.
+// is kept, and calls after it do nothing: the caller checks once at the end. One thread at a time.
 #pragma once
 
 #include "check/cuda_library.hpp"
@@ -15,15 +15,15 @@
 
 namespace check {
 
-// The kernels of cuda_kernels.cu as PTX; empty where Railyard was built without a compiler for them.
+// cuda_kernels.cu as PTX; empty if Railyard was built without a CUDA compiler.
 std::string_view cuda_ptx();
-// The same as the GPU's own code, for its compute capability: a GPU runs what was assembled for its major
-// number and no higher minor one. Empty where there is none.
+// The same as machine code: a GPU runs code assembled for its major number and no higher minor one. Empty if
+// there is none.
 std::string_view cuda_cubin(int major, int minor);
 
 class CudaGpu {
 public:
-    // Device memory, or page-locked memory of the host; freed at the end. Of a failed allocation null.
+    // Device memory or page-locked host memory; freed by the destructor. Null if the allocation failed.
     class Memory {
     public:
         Memory() = default;
@@ -52,7 +52,7 @@ public:
         bool of_host_ = false;
     };
 
-    // Makes the primary context of device `ordinal` current in this thread, and loads the kernels where
+    // Makes the primary context of device `ordinal` current in this thread, and loads the kernels if
     // `kernels`. A failure is in failure().
     CudaGpu(std::shared_ptr<const CudaCalls> calls, int ordinal, bool kernels = true);
     CudaGpu(const CudaGpu&) = delete;
@@ -65,37 +65,37 @@ public:
 
     bool failed() const { return failure_.result != CUDA_SUCCESS; }
     const CudaFailure& failure() const { return failure_; }
-    // Keeps the failure of a call of another library, in its words.
+    // Records the failure of a call of another library, in its words.
     void fail(CUresult result, std::string text);
 
     // Bytes that are free now.
     std::size_t free_bytes();
-    // Null when there is not so much, which is no failure.
+    // Null when there is not enough memory, which is not a failure.
     Memory allocate(std::size_t bytes);
     Memory allocate_host(std::size_t bytes); // page-locked, near the CPUs that this thread may use
 
-    // Starts a kernel over all multiprocessors, a few blocks each; `parameters` as cuLaunchKernel wants them.
+    // Starts a kernel over all multiprocessors, a few blocks each; `parameters` as cuLaunchKernel expects
+    // them.
     template <class... Parameters> void launch(const char* kernel, Parameters... parameters) {
         launch_each(0, kernel, parameters...);
     }
-    // The same with a thread for each of `elements`: a GPU starts blocks in their order, so that what is
-    // moved at one time stays together; memory is written and copied up to 7 % faster so than by threads that
-    // stride (H200).
+    // The same with one thread per element. A GPU starts blocks in order, so concurrent accesses stay close
+    // together: writes and copies are up to 7 % faster than with striding threads (H200).
     template <class... Parameters>
     void launch_each(std::uint64_t elements, const char* kernel, Parameters... parameters) {
         void* pointers[] = {static_cast<void*>(&parameters)...};
         launch_with(kernel, elements, pointers);
     }
-    // `second`: on the second of the GPU's streams, beside what runs on the first.
+    // `second`: on the second stream, concurrently with the first.
     void to_device(CUdeviceptr to, const void* from, std::size_t bytes, bool second = false);
     void to_host(void* to, CUdeviceptr from, std::size_t bytes, bool second = false);
     void zero(CUdeviceptr at, std::size_t bytes);
-    void wait(); // until all that was started has ended
+    void wait(); // until all work that was started has ended
 
-    // Seconds, by the GPU's clock, that `work` takes there; `work` starts it and does not wait. Both streams
-    // count. 0 after a failure.
+    // Seconds that `work` takes, by the GPU's clock; `work` starts it and does not wait. Both streams count.
+    // 0 after a failure.
     double seconds(const std::function<void()>& work);
-    // The value at an address, once all before has ended.
+    // The value at an address, once all earlier work has ended.
     template <class T> T read(CUdeviceptr from) {
         T value{};
         to_host(&value, from, sizeof value);
@@ -108,7 +108,8 @@ public:
 
 private:
     void load_kernels();
-    void launch_with(const char* kernel, std::uint64_t elements, void** parameters); // 0: a few blocks each
+    void launch_with(const char* kernel, std::uint64_t elements, void** parameters); // elements 0: few blocks
+                                                                                     // each
 
     std::shared_ptr<const CudaCalls> calls_;
     CUdevice device_ = 0;

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t mebi = std::size_t{1} << 20, pair_bytes = 16;
 
-// How much is moved, how often, and how much memory is tried with how many patterns.
+// How much is moved, how often, and how much memory is tested with how many patterns.
 struct HbmPlan {
     std::size_t most_bytes; // of each of two buffers
     int rounds;
@@ -22,7 +22,7 @@ struct HbmPlan {
     int patterns;
 };
 HbmPlan hbm_plan(int level) {
-    // 1 GiB: what a launch takes, a few microseconds, is 5 % of what 256 MiB take.
+    // 1 GiB: the few microseconds of a launch are 5 % of the time for 256 MiB.
     if (level == 1) return {1024 * mebi, 5, 256 * mebi, 1};
     if (level == 2) return {4096 * mebi, 10, std::numeric_limits<std::size_t>::max(), 2};
     return {8192 * mebi, 50, std::numeric_limits<std::size_t>::max(), 16};
@@ -32,7 +32,7 @@ std::size_t whole_pairs(std::size_t bytes) {
     return bytes / mebi * mebi;
 }
 
-// The best of several rounds: what others do meanwhile only takes away.
+// The best of several rounds: other users can only slow it down.
 void bandwidth(const CudaWork& work, const HbmPlan& plan) {
     auto& gpu = work.gpu;
     const auto bytes = whole_pairs(std::min(plan.most_bytes, gpu.free_bytes() / 4));
@@ -46,7 +46,7 @@ void bandwidth(const CudaWork& work, const HbmPlan& plan) {
         double seconds = 0;
         for (int i = 0; i <= plan.rounds && !gpu.failed(); ++i) {
             const auto took = gpu.seconds(kernel);
-            // The first loads the kernel.
+            // The first round loads the kernel.
             if (i > 0 && took > 0 && (seconds == 0 || took < seconds)) seconds = took;
         }
         if (!gpu.failed() && seconds > 0) work.measured(test, moved / seconds / 1e9, "GB/s");
@@ -58,7 +58,7 @@ void bandwidth(const CudaWork& work, const HbmPlan& plan) {
     best("hbm.copy", 2 * size, [&] { gpu.launch_each(pairs, "railyard_copy", to.at(), from.at(), pairs); });
 }
 
-// What check finds in a chunk.
+// What the kernel finds in a chunk.
 struct WrongWords {
     unsigned long long wrong = 0, first = std::numeric_limits<unsigned long long>::max(), bits = 0;
 };
@@ -74,7 +74,7 @@ void patterns(const CudaWork& work, const HbmPlan& plan) {
         auto memory = gpu.allocate(std::min(chunk, target - got));
         if (gpu.failed()) return;
         if (!memory) {
-            chunk /= 2; // in pieces
+            chunk /= 2; // try smaller pieces
             continue;
         }
         got += memory.bytes();
@@ -84,7 +84,7 @@ void patterns(const CudaWork& work, const HbmPlan& plan) {
     unsigned long long wrong = 0, bits = 0;
     std::string where;
     for (int pass = 0; pass < plan.patterns && !gpu.failed(); ++pass) {
-        // All is written before any is read: a cell that another one disturbs is found, too.
+        // Everything is written before any is read, to find cells that disturb each other, too.
         const auto seed = static_cast<unsigned long long>(pass / 2 + 1);
         const unsigned long long flip = pass % 2 == 0 ? 0 : ~0ULL;
         for (std::size_t i = 0; i < chunks.size(); ++i)

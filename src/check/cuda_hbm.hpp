@@ -1,5 +1,5 @@
-// railcheck hbm: the memory of each GPU: how fast it is read, written and copied, and whether what is written
-// comes back.
+// railcheck hbm: the memory of each GPU: how fast it is read, written and copied, and whether it returns what
+// was written.
 #pragma once
 
 #include "check/check.hpp"

@@ -1,10 +1,10 @@
-// What kernels and the host agree on, beside the parameters of each kernel (cuda_kernels.cu).
+// Shared by the kernels and the host, besides the parameters of each kernel (cuda_kernels.cu).
 #pragma once
 
 // How the numbers of a matrix are stored.
 enum RailyardNumber {
     railyard_f64 = 0,
-    railyard_f32 = 1, // and TF32, which is read from it
+    railyard_f32 = 1, // and TF32, which is read from FP32
     railyard_bf16 = 2,
     railyard_e4m3 = 3 // FP8
 };

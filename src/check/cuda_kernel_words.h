@@ -1,9 +1,9 @@
-// What kernels are written in, for three compilers: NVIDIA's nvcc, clang without a CUDA toolkit, and a C++
-// compiler for the CPU, on which tests run the very same kernels (RAILYARD_KERNELS_ON_HOST: who includes
-// cuda_kernels.cu then defines railyard_thread() and railyard_threads()).
+// The vocabulary of the kernels, for three compilers: NVIDIA's nvcc, clang without a CUDA toolkit, and a C++
+// compiler for the CPU, on which tests run the very same kernels (RAILYARD_KERNELS_ON_HOST: the file that
+// includes cuda_kernels.cu then defines railyard_thread() and railyard_threads()).
 //
-// Kernels here need no order of their threads: no shared memory, no barrier. So a CPU may run one thread
-// after the other.
+// The kernels do not depend on the order of their threads: no shared memory, no barrier. So a CPU may run the
+// threads one after the other.
 #pragma once
 
 typedef unsigned long long railyard_u64;

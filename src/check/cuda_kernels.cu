@@ -1,14 +1,14 @@
-// The kernels of railcheck: compiled to PTX when Railyard is built, embedded, and compiled for the GPU at hand
-// by its driver. In each the threads share the elements, so that any number of them is right.
+// The kernels of railcheck: compiled to PTX when Railyard is built, embedded, and compiled for the installed GPU by
+// its driver. In each the threads share the elements, so that any number of threads is correct.
 #include "check/cuda_kernel_abi.h"
 #include "check/cuda_kernel_words.h"
 
-// Memory is moved by 16 bytes a thread and step, as fast as any copy.
+// A thread moves 16 bytes a step, as fast as any copy.
 struct alignas(16) RailyardPair {
     railyard_u64 x, y;
 };
 
-// splitmix64: a word that tells its place.
+// splitmix64: a word that encodes its position.
 RAILYARD_DEVICE railyard_u64 railyard_word(railyard_u64 at, railyard_u64 seed) {
     railyard_u64 z = at + seed * 0x9e3779b97f4a7c15ULL;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -32,19 +32,19 @@ RAILYARD_KERNEL railyard_read(const RailyardPair* from, railyard_u64 pairs, rail
         const RailyardPair pair = from[i];
         sum += pair.x ^ pair.y;
     }
-    if (sum == 0x5261696c79617264ULL) *never = sum; // or nothing would have to be read
+    if (sum == 0x5261696c79617264ULL) *never = sum; // keeps the reads from being optimized away
 }
 
 RAILYARD_KERNEL railyard_copy(RailyardPair* to, const RailyardPair* from, railyard_u64 pairs) {
     const railyard_u64 step = railyard_threads();
     for (railyard_u64 i = railyard_thread(); i < pairs; i += step) {
-        // Not to[i] = from[i], which clang makes two moves of 8 bytes of: a third slower.
+        // Not to[i] = from[i], which clang turns into two moves of 8 bytes: a third slower.
         const RailyardPair pair = {from[i].x, from[i].y};
         to[i] = pair;
     }
 }
 
-// A pattern that tells its place; `flip` is xor-ed to it: all ones for its inverse.
+// A pattern that encodes its position; `flip` is XORed with it: all ones for the inverse pattern.
 RAILYARD_KERNEL railyard_fill(RailyardPair* to, railyard_u64 pairs, railyard_u64 seed, railyard_u64 flip) {
     const railyard_u64 step = railyard_threads();
     for (railyard_u64 i = railyard_thread(); i < pairs; i += step) {
@@ -53,8 +53,8 @@ RAILYARD_KERNEL railyard_fill(RailyardPair* to, railyard_u64 pairs, railyard_u64
     }
 }
 
-// Adds the number of wrong words to found[0], puts the first of them into found[1], and adds all bits that
-// differ, as a mask, to found[2] by their number.
+// Adds the number of wrong words to found[0], stores the index of the first of them in found[1], and adds the number
+// of bits that differ to found[2].
 RAILYARD_KERNEL railyard_check(const RailyardPair* from, railyard_u64 pairs, railyard_u64 seed, railyard_u64 flip,
                                railyard_u64* found) {
     const railyard_u64 step = railyard_threads();
@@ -75,9 +75,9 @@ RAILYARD_KERNEL railyard_check(const RailyardPair* from, railyard_u64 pairs, rai
 }
 
 // --- products of matrices ---
-// A[i][k] = a(i) s(k) and B[k][j] = t(k) b(j), with small whole numbers, so that each element of the product,
-// a(i) b(j) S where S is the sum of s(k) t(k), is exact in FP32 in whatever order it is summed: a product is
-// right or wrong, to the bit, whoever made it.
+// A[i][k] = a(i) s(k) and B[k][j] = t(k) b(j), with small whole numbers, so that each element of the product, a(i)
+// b(j) S where S is the sum of s(k) t(k), is exact in FP32 in any order of summation: a product is right or wrong, to
+// the bit, whichever code computed it.
 
 RAILYARD_DEVICE int railyard_sign(railyard_u64 word) {
     return (word & 1) != 0 ? -1 : 1;
@@ -91,8 +91,8 @@ RAILYARD_DEVICE int railyard_b_of(railyard_u64 j, railyard_u64 seed) {
 RAILYARD_DEVICE int railyard_s_of(railyard_u64 k, railyard_u64 seed) {
     return railyard_sign(railyard_word(k, seed + 3));
 }
-// Of the sign of s(k) three times in four, so that S is about k/2, whatever the seed. Tensor cores add products of
-// FP8 in fewer bits than FP32 has: there sums stay small, as all but the first 64 cancel in pairs, and S is 64.
+// Has the sign of s(k) three times in four, so that S is about k/2, whatever the seed. Tensor cores add FP8 products
+// in fewer bits than FP32 has: there sums stay small, as all but the first 64 cancel in pairs, and S is 64.
 RAILYARD_DEVICE int railyard_t_of(railyard_u64 k, railyard_u32 number, railyard_u64 seed) {
     const bool other = number == railyard_e4m3 ? k >= 64 && (k & 1) != 0 : (railyard_word(k, seed + 4) & 3) == 0;
     return other ? -railyard_s_of(k, seed) : railyard_s_of(k, seed);
@@ -135,7 +135,7 @@ RAILYARD_KERNEL railyard_matrix(void* to, railyard_u64 rows, railyard_u64 column
     }
 }
 
-// S, summed into *sum as a two's complement.
+// Computes S, summed into *sum in two's complement.
 RAILYARD_KERNEL railyard_depth(railyard_u64 k, railyard_u32 number, railyard_u64 seed, railyard_u64* sum) {
     const railyard_u64 step = railyard_threads();
     long long mine = 0;
@@ -144,7 +144,7 @@ RAILYARD_KERNEL railyard_depth(railyard_u64 k, railyard_u32 number, railyard_u64
     if (mine != 0) railyard_add(sum, static_cast<railyard_u64>(mine));
 }
 
-// Holds a product of FP64 or FP32 (`number`) to what it must be: found[0] counts wrong elements, found[1] is the
+// Compares a product of FP64 or FP32 (`number`) with the exact result: found[0] counts wrong elements, found[1] is the
 // first, found[2] a checksum of all bits that does not depend on the order.
 RAILYARD_KERNEL railyard_product(const void* from, railyard_u64 rows, railyard_u64 columns, railyard_u32 number,
                                  railyard_u64 seed, long long depth, railyard_u64* found) {
@@ -169,8 +169,8 @@ RAILYARD_KERNEL railyard_product(const void* from, railyard_u64 rows, railyard_u
     railyard_add(found + 2, sum);
 }
 
-// Numbers from 1 to 2, and from -1 to -2, whose fractions have all of their bits: of their products nothing is known
-// but that each has the same bits wherever the same instructions make it.
+// Numbers from 1 to 2, and from -1 to -2, whose fractions use all of their bits. Nothing is known about their products
+// except that each has the same bits wherever the same instructions compute it.
 RAILYARD_KERNEL railyard_random(void* to, railyard_u64 elements, railyard_u32 number, railyard_u64 seed) {
     const railyard_u64 step = railyard_threads();
     for (railyard_u64 e = railyard_thread(); e < elements; e += step) {
@@ -186,7 +186,7 @@ RAILYARD_KERNEL railyard_random(void* to, railyard_u64 elements, railyard_u32 nu
     }
 }
 
-// Adds a checksum of words in their places to *sum, which does not depend on the order.
+// Adds a checksum of words and their positions to *sum, which does not depend on the order.
 RAILYARD_KERNEL railyard_sum(const railyard_u32* from, railyard_u64 words, railyard_u64* sum) {
     const railyard_u64 step = railyard_threads();
     railyard_u64 mine = 0;
@@ -195,7 +195,7 @@ RAILYARD_KERNEL railyard_sum(const railyard_u32* from, railyard_u64 words, raily
     railyard_add(sum, mine);
 }
 
-// C = A B where cuBLAS is missing: a thread holds four rows and four columns. m and n are multiples of 4.
+// C = A B where cuBLAS is missing: a thread computes four rows by four columns. m and n are multiples of 4.
 template <class T>
 RAILYARD_DEVICE void railyard_multiply(T* c, const T* a, const T* b, railyard_u64 m, railyard_u64 n,
                                        railyard_u64 k) {

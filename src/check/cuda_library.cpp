@@ -18,7 +18,7 @@ base::Expected<void*> load_library(std::span<const std::string> paths, std::stri
     };
     for (const auto& path : paths)
         if (std::filesystem::path(path).filename().string().starts_with(stem)) {
-            // Who names one means it.
+            // A path that the user named explicitly.
             if (void* handle = open(path)) return handle;
             return base::Error{base::Code::not_found, tried};
         }
@@ -31,7 +31,7 @@ Verdict CudaFailure::verdict() const {
     switch (result) {
     case CUDA_ERROR_ECC_UNCORRECTABLE:
     case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-    case CUDA_ERROR_ILLEGAL_ADDRESS: // of kernels that have no such address on a sound GPU
+    case CUDA_ERROR_ILLEGAL_ADDRESS: // caused by kernels that use no such address on a sound GPU
     case CUDA_ERROR_LAUNCH_TIMEOUT:
     case CUDA_ERROR_HARDWARE_STACK_ERROR:
     case CUDA_ERROR_ILLEGAL_INSTRUCTION:

@@ -1,4 +1,4 @@
-// libcuda at run time: a host without a GPU, a driver or the library gets a sentence. Only names of
+// libcuda at run time: without a GPU, a driver or the library, there is an error message. Only names of
 // cuda_abi.h are used.
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace check {
 
-// A library by the first of `paths` whose file name begins with `stem` ("libcuda."), else by the first of
-// `names` that the dynamic linker finds. Never unloaded: a driver's threads would lose their code. Errors:
-// Code::not_found, naming all that was tried.
+// Loads the first of `paths` whose file name begins with `stem` ("libcuda."), else the first of `names` that
+// the dynamic linker finds. Never unloaded: a driver's threads would lose their code. Errors:
+// Code::not_found, listing all that was tried.
 base::Expected<void*> load_library(std::span<const std::string> paths, std::string_view stem,
                                    std::span<const std::string_view> names);
 
@@ -25,12 +25,11 @@ struct CudaCalls {
 #undef RAILYARD_CUDA_MEMBER
 };
 
-// An error of CUDA: "cuMemAlloc_v2: out of memory (2)", and what it says of the GPU.
+// An error of CUDA: "cuMemAlloc_v2: out of memory (2)", and what it means for the GPU.
 struct CudaFailure {
     CUresult result = CUDA_SUCCESS;
     std::string text;
-    // Bad where the GPU or a link failed; not run where the software, its rights or other users are in the
-    // way.
+    // Bad if the GPU or a link failed; not run if the software, permissions or other users are the cause.
     Verdict verdict() const;
 };
 

@@ -49,8 +49,8 @@ public:
             else if (!from_.back() || !to_.back())
                 say(device.part, "nvlink.start", Verdict::not_run, "too little of the GPU's memory is free");
         }
-        // A round's pairs have no GPU in common, but they go one after the other: each is to have the
-        // switches for itself.
+        // A round's pairs have no GPU in common, but they run one after the other: each must have the
+        // switches to itself.
         const net::Tournament tournament(static_cast<std::uint32_t>(devices_.size()));
         for (std::uint32_t round = 0; round < tournament.rounds(); ++round)
             for (const auto& [a, b] : tournament.pairs(round))
@@ -65,7 +65,7 @@ private:
     }
     bool usable(std::size_t i) const { return !gpus_[i]->failed() && from_[i] && to_[i]; }
 
-    // Whether a may write to b's memory itself.
+    // Whether GPU a can write to the memory of GPU b directly.
     bool joined(std::size_t a, std::size_t b) {
         const auto& calls = gpus_[a]->calls();
         int can = 0;
@@ -86,7 +86,7 @@ private:
                "cuMemcpyPeerAsync");
     }
 
-    // Bytes a second of the best of several rounds.
+    // Bytes per second, the best of several rounds.
     double best(std::size_t a, std::size_t b, bool both) {
         double seconds = 0;
         for (int i = 0; i <= plan_.rounds && usable(a) && usable(b); ++i) {
@@ -146,8 +146,8 @@ private:
     std::vector<CudaGpu::Memory> from_, to_; // by GPU; freed before their GPU
 };
 
-// A GPU whose pairs are slow is named once: by the fit that finds a slow host among hosts, which does not
-// blame its partners. Of fewer than four nobody can tell.
+// A GPU whose pairs are slow is named once, by the fit that also finds slow hosts; it does not blame the
+// partners. With fewer than four GPUs this cannot be decided.
 void name_gpus(std::vector<Result>& results, const std::vector<CudaDevice>& devices) {
     const auto number_of = [&](const std::string& name) {
         const auto found = std::find_if(devices.begin(), devices.end(),

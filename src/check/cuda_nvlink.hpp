@@ -1,4 +1,4 @@
-// railcheck nvlink: what each GPU writes to each other one of this host, one way and both ways.
+// railcheck nvlink: the rate at which each GPU of this host writes to each other one, one way and both ways.
 #pragma once
 
 #include "check/check.hpp"

@@ -23,7 +23,7 @@ PciePlan pcie_plan(int level) {
     return {256 * mebi, 64};
 }
 
-// A buffer on each side, and what goes between.
+// A buffer on each side, and the transfer between them.
 struct Ends {
     CudaGpu::Memory there, back, here, from_there; // the second pair for both ways at once
     std::size_t bytes = 0;
@@ -35,7 +35,7 @@ void fill_host(void* to, std::size_t bytes, std::uint64_t seed) {
         words[i] = (i + seed) * 0x9e3779b97f4a7c15U;
 }
 
-// What went there comes back the same.
+// Checks that data copied to the GPU comes back unchanged.
 void verify(const CudaWork& work, const Ends& ends) {
     auto& gpu = work.gpu;
     work.sink.begin(work.device.part, "pcie.data");
@@ -81,7 +81,7 @@ void copy_both_ways(const CudaWork& work, const PciePlan& plan) {
         gpu.to_host(ends.from_there.host(), ends.back.at(), ends.bytes, second);
     };
     if (!gpu.failed()) verify(work, ends);
-    // All at once: each begins when all are ready, and moves enough for their starts not to count.
+    // All GPUs together: each starts when all are ready, and moves enough that start times do not matter.
     const auto all_at_once = [&](std::string_view test, const std::function<void()>& go) {
         work.sink.meet();
         if (gpu.failed()) return;

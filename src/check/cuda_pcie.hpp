@@ -1,5 +1,5 @@
-// railcheck pcie: what each GPU exchanges with the memory of its NUMA node: one at a time and both ways, then
-// all GPUs of the host at once.
+// railcheck pcie: transfers between each GPU and the memory of its NUMA node: one GPU at a time, each way and
+// both, then all GPUs of the host at once.
 #pragma once
 
 #include "check/check.hpp"

@@ -1,4 +1,4 @@
-#include "src/check/cuda_ptx.h" // made when Railyard is built, in its build directory
+#include "src/check/cuda_ptx.h" // generated at build time, in the build directory
 #include "check/cuda_gpu.hpp"
 
 namespace check {

@@ -32,7 +32,7 @@ Block make_block(std::size_t bytes) {
     return Block(static_cast<std::byte*>(std::aligned_alloc(page, bytes)));
 }
 
-// Words that tell their place in the file, so that a block in another's place is found, too. splitmix64.
+// Words that encode their position in the file, so that a misplaced block is found, too. splitmix64.
 std::uint64_t word_at(std::uint64_t at) {
     auto z = at + 0x9e3779b97f4a7c15U;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -99,7 +99,7 @@ base::UniqueFd open_hidden(const std::string& folder, int flags) {
     return named;
 }
 
-// What the file system refuses to anybody like us, or for want of room, says nothing of the disk.
+// An error by permission or lack of space says nothing about the disk.
 Verdict verdict_of(int error) {
     switch (error) {
     case ENOSPC:
@@ -115,7 +115,7 @@ std::string words(int error) {
     return std::generic_category().message(error);
 }
 
-// Moves blocks until the bytes or the time are used up.
+// Moves blocks until the byte or time limit is reached.
 struct Moved {
     std::uint64_t bytes = 0;
     double seconds = 0;
@@ -179,7 +179,7 @@ DiskPlan disk_plan(int level, std::uint64_t free_bytes) {
     if (level == 1) plan = {64 * mebi, 400ms, 8};
     if (level == 2) plan = {4096 * mebi, 10s, 64};
     if (level == 3) plan = {65'536 * mebi, 60s, 256};
-    // Never what others may be waiting for.
+    // Leaves room for other users of the disk.
     plan.most_bytes = std::min(plan.most_bytes, free_bytes / 20);
     plan.most_bytes -= plan.most_bytes % plan.block;
     return plan;
@@ -260,7 +260,7 @@ std::vector<Result> Disk::run(const Request& request) {
         paths.emplace_back(temporary != nullptr && *temporary == '/' ? temporary : "/tmp");
     }
     std::vector<Result> all;
-    // One after the other: they may be folders of one disk.
+    // One after the other: several paths may be on the same disk.
     for (const auto& path : paths) {
         const Part part{.name = path};
         Task task{.work = {},

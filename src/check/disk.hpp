@@ -1,4 +1,5 @@
-// railcheck disk: a file is written past the cache, read back and compared, and small writes are made safe.
+// railcheck disk: writes a file past the cache, reads it back and compares it, and times small synchronous
+// writes.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,25 +15,25 @@
 
 namespace check {
 
-// A file that nobody else sees and that is gone when its process ends, however that is.
+// A file that no other process sees and that disappears when its process ends.
 class BlockFile {
 public:
     virtual ~BlockFile() = default;
     // Whole blocks; 0 or the errno.
     virtual int write(std::span<const std::byte> block, std::uint64_t at) = 0;
     virtual int read(std::span<std::byte> block, std::uint64_t at) = 0;
-    virtual int sync() = 0;          // what was written is safe
-    virtual void forget_cache() = 0; // what is read next comes from the device, where the system can say so
+    virtual int sync() = 0;          // makes what was written durable
+    virtual void forget_cache() = 0; // later reads come from the device, if the system supports that
     virtual bool past_cache() const = 0;
 };
 
-// In the folder, by O_TMPFILE where the file system has it, else unlinked at once; by O_DIRECT where it can.
-// Errors: Code::io and Code::denied, "PATH: …".
+// Created in the folder, by O_TMPFILE where the file system supports it, else unlinked at once; with O_DIRECT
+// where possible. Errors: Code::io and Code::denied, "PATH: …".
 base::Expected<std::unique_ptr<BlockFile>> make_block_file(const std::string& folder);
 
 struct DiskPlan {
     std::uint64_t most_bytes = 0;  // of the file
-    base::Duration most_time{};    // of each of writing and reading
+    base::Duration most_time{};    // for writing, and again for reading
     int syncs = 0;                 // small writes
     std::size_t block = 4UL << 20; // bytes, a multiple of 4096
 };
@@ -41,8 +42,8 @@ DiskPlan disk_plan(int level, std::uint64_t free_bytes);
 // Monotonic, in seconds.
 using Stopwatch = std::function<double()>;
 
-// disk.write, disk.read and disk.fsync of the file, without verdicts but that of an error or of bytes that
-// came back as others (bad). `begin` hears each test before it starts.
+// disk.write, disk.read and disk.fsync of the file, with a verdict (bad) only for an error or bytes read back
+// wrong. `begin` is called with each test before it starts.
 std::vector<Result> measure_disk(BlockFile& file, const DiskPlan& plan, const Part& part,
                                  const Stopwatch& clock, const std::function<void(std::string_view)>& begin);
 

@@ -11,9 +11,9 @@ namespace {
 
 using restart::PortCounter;
 
-// Words that a port under load sends and waits for between two looks.
+// Words that a loaded port sends, and waits for, between two samples.
 constexpr double words_a_look = 1 << 22;
-// Of what a link could carry: rails are compared when they are used.
+// Share of a link's capacity: rails are compared only when they are in use.
 constexpr double load = 0.05;
 constexpr double bits_a_word = 32;
 constexpr std::size_t fewest_rails = 3;
@@ -81,8 +81,8 @@ base::Expected<void> FabricBed::choose() {
     return {};
 }
 
-// A link between switches; and of two leaves and two spines, if there are as many: up, down, and, as no route
-// may go on, up and down again.
+// Chooses a link between switches; with at least two leaves and two spines also a loop up, down, and, as no
+// route may do, up and down again.
 base::Expected<void> FabricBed::choose_uplinks(const restart::LinkMap& map) {
     const auto& fabric = ports_->fabric();
     struct Link {
@@ -178,7 +178,7 @@ base::Expected<void> FabricBed::set(std::string_view signal, double value) {
         return set_counter(port, counter, std::min(count, restart::end_of(counter)));
     };
     if (const auto counter = restart::counter_of(signal)) return show(port_, *counter, whole(value));
-    if (signal == "link.downs") { // it goes down for both of its ends
+    if (signal == "link.downs") { // both of its ends count the event
         if (auto done = show(peer_, PortCounter::link_downs, whole(value)); !done) return done;
         return show(port_, PortCounter::link_downs, whole(value));
     }
@@ -197,7 +197,7 @@ base::Expected<void> FabricBed::set(std::string_view signal, double value) {
         if (std::exchange(cut_, on) == on) return {};
         return ports_->cut(uplink_, on);
     }
-    if (signal == "link.unlisted") { // the file lacks a link that is there
+    if (signal == "link.unlisted") { // the file lacks an existing link
         auto file = ports_->fabric();
         const auto is_that = [&](const topo::Link& link) {
             const auto a = port_at(file, link.a), b = port_at(file, link.b);
@@ -228,7 +228,7 @@ base::Expected<void> FabricBed::set(std::string_view signal, double value) {
 }
 
 base::Expected<void> FabricBed::carry() {
-    // A simulator's ports count its datagrams, too: what gets nothing more is not set back.
+    // A simulator's ports also count its own datagrams, so a counter that gains nothing is not written.
     const auto add = [&](FabricPort port, PortCounter counter, double words) {
         if (words == 0) return base::Expected<void>{};
         return set_counter(port, counter, counted_[{port, counter}] + whole(words));
@@ -238,7 +238,7 @@ base::Expected<void> FabricBed::carry() {
         if (auto done = add(port_, PortCounter::transmit_words, words_a_look * (1 - *waiting_)); !done)
             return done;
     }
-    // What waits does so all the time; the ticks are those of HDR switches.
+    // A waiting port waits all the time; the ticks are those of HDR switches.
     const double could = gbps() * 1e9 * base::to_seconds(interval_) / bits_a_word;
     const auto hold_up = [&](FabricPort port, double moves) -> base::Expected<void> {
         if (auto done = add(port, PortCounter::transmit_waits, could / words_a_tick * (1 - moves)); !done)
@@ -250,7 +250,7 @@ base::Expected<void> FabricBed::carry() {
             if (auto done = hold_up(loop_[i], i == 1 ? *loop_moves_ : 0); !done) return done;
     if (takes_) {
         if (auto done = hold_up(peer_, *takes_); !done) return done;
-        for (const auto& [port, rail] : unit_) // who sends to it
+        for (const auto& [port, rail] : unit_) // the ports that send to it
             if (rail == rail_number_ && port != port_)
                 if (auto done = hold_up(port, *takes_ / 4); !done) return done;
     }

@@ -32,8 +32,9 @@ MadePorts::MadePorts(topo::Fabric fabric) : fabric_(std::move(fabric)) {
             port.seen.lid = port.reading.lid = lid++;
             port.seen.mbps = link.mbps;
             port.seen.active = true;
-            // As HDR switches answer: errors of 4 to 32 bits, data and packets of 64; waits as those of
-            // which PortCountersExtended has them, since 32 bits are full in less than a second of waiting.
+            // As HDR switches answer: errors of 4 to 32 bits, data and packets of 64; waits as on switches
+            // that have them in PortCountersExtended, since 32 bits overflow in less than a second of
+            // waiting.
             port.reading.abilities = restart::pm::known | restart::pm::extended | restart::pm::waits;
             port.reading.answered = true;
             port.reading.has = (1U << restart::port_counters) - 1;

@@ -1,4 +1,4 @@
-// The ports of a small fabric, whose state, cables and counters can be set: made up here, or those of ibsim
+// The ports of a small fabric, whose state, cables and counters can be set: simulated here, or by ibsim
 // (mad_ibsim.hpp).
 #pragma once
 
@@ -27,20 +27,20 @@ class FabricPorts {
 public:
     virtual ~FabricPorts() = default;
 
-    virtual std::string_view through() const = 0; // what is between a port and who reads it
+    virtual std::string_view through() const = 0; // what is between a port and its reader
     virtual const topo::Fabric& fabric() const = 0;
 
-    // The counter shows this from now on. Of transmit_words and receive_words 64 bits.
+    // Sets the counter. transmit_words and receive_words have 64 bits.
     virtual base::Expected<void> set(FabricPort port, restart::PortCounter counter, std::uint64_t value) = 0;
-    // Whether its counters are answered for.
+    // Whether the port answers queries for its counters.
     virtual base::Expected<void> answer(FabricPort port, bool answers) = 0;
-    // The rate of its link, at both ends; where only some are possible, one below that of the fabric when
-    // this is below it.
+    // The rate of its link, at both ends; where only some are possible, a value below the fabric's sets a
+    // lower one.
     virtual base::Expected<void> set_rate(FabricPort port, std::uint32_t mbps) = 0;
-    // The cables of two HCAs' ports change places, or are where they were.
+    // Swaps the cables of two HCA ports, or puts them back.
     virtual base::Expected<void> swap(FabricPort one, FabricPort other, bool swapped) = 0;
 
-    // The cable at this port is out at both of its ends, or in again.
+    // Unplugs the cable of this port at both of its ends, or plugs it in again.
     virtual base::Expected<void> cut(FabricPort port, bool out) = 0;
 
     struct Look {
@@ -52,7 +52,7 @@ public:
 
 class MadePorts : public FabricPorts {
 public:
-    explicit MadePorts(topo::Fabric fabric); // derived
+    explicit MadePorts(topo::Fabric fabric); // a derived fabric
 
     std::string_view through() const override { return "port readings"; }
     const topo::Fabric& fabric() const override { return fabric_; }
@@ -74,7 +74,7 @@ private:
     std::map<FabricPort, Port> ports_;
 };
 
-// That of a link's end; an HCA's node with that number.
+// The port of a link's end; an HCA's node by its number.
 FabricPort port_at(const topo::Fabric& fabric, const topo::End& end);
 
 // The link at a port that has one, and the port at its other end.

@@ -15,7 +15,7 @@ std::string value_of(const GangReport& report, const std::optional<double>& valu
     return value ? fmt::format("{:.4g} {}", *value, report.unit) : "nothing";
 }
 
-// The last run that tells of this member: beside a sound one, or over one of its rails.
+// The last run that shows this member: with a fast one, or over one of its rails.
 const GangRunDone* run_of(const GangReport& report, std::size_t member, const std::optional<int>& rail) {
     const auto found = std::find_if(report.runs.rbegin(), report.runs.rend(), [&](const GangRunDone& done) {
         const auto& members = done.run.members;

@@ -23,10 +23,10 @@ public:
         if (is_fast(all)) return verdict_;
         narrow(all);
         if (!sound_) seek_sound();
-        // Who was alone before anybody was known to be fast.
+        // Members that were isolated before any fast group was known.
         for (const auto member : std::exchange(undecided_, {}))
             decide(member);
-        // Once more, now: a load that came and went meanwhile is no member's fault.
+        // Test again: a temporary load is not the member's fault.
         std::erase_if(verdict_.slow, [&](std::size_t member) { return is_fast(beside_sound(member)); });
         if (!sound_) {
             verdict_.all = true;
@@ -52,23 +52,23 @@ private:
         return fast;
     }
 
-    // Of members that are slow together.
+    // `slow`: members that are slow together.
     void narrow(const Members& slow) {
         if (slow.size() == 1) return decide(slow.front());
         const auto middle = slow.begin() + static_cast<std::ptrdiff_t>(slow.size() / 2);
         const Members first(slow.begin(), middle), second(middle, slow.end());
-        // Two of one member each are decided one by one, beside a sound one.
+        // Two single members are decided one at a time, each with a fast one.
         if (slow.size() == 2) {
             decide(slow[0]);
             return decide(slow[1]);
         }
         const bool first_fast = first.size() > 1 && is_fast(first);
         if (!first_fast) narrow(first);
-        // When the first are fast the fault is among the second, which need not be asked.
+        // If the first half is fast, the fault is in the second half, which needs no run.
         if (first_fast || second.size() == 1 || !is_fast(second)) narrow(second);
     }
 
-    // Every part had a slow member: a pair that is fast is looked for among all, but not for ever.
+    // Every part had a slow member: looks for a fast pair among all, within a limit.
     void seek_sound() {
         auto left = pairs_a_member * undecided_.size();
         const net::Tournament tournament(static_cast<std::uint32_t>(undecided_.size()));
@@ -83,7 +83,7 @@ private:
         return {std::min(member, *sound_), std::max(member, *sound_)};
     }
 
-    // Whether the member is slow beside one that is not.
+    // Whether the member is slow with one that is fast.
     void decide(std::size_t member) {
         if (!sound_) {
             undecided_.push_back(member);
@@ -95,7 +95,7 @@ private:
     void rails_of_all(const Members& all) {
         for (int rail = 0; rail < plan_.rails; ++rail)
             if (!is_fast(all, rail)) verdict_.rails.push_back(rail);
-        // All of them say no more than none.
+        // That all rails are slow says no more than that none is.
         if (static_cast<int>(verdict_.rails.size()) == plan_.rails) verdict_.rails.clear();
     }
 

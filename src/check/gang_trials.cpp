@@ -59,7 +59,7 @@ std::string trouble_of(const GangFault& fault) {
 
 // --- nccl: its calls, by doubles of libnccl and libcuda ---
 
-// What NcclCollective needs of MPI: each process hears what the first one says.
+// What NcclCollective needs of MPI: each process receives the first one's data.
 struct Heard {
     Mailbox* box = nullptr;
     bool speaks = false;
@@ -138,7 +138,7 @@ TrialOutcome try_sums(const std::filesystem::path& folder, const std::vector<std
     return outcome;
 }
 
-// --- hca: a port that speaks with itself, by a double of libibverbs ---
+// --- hca: a port that sends to itself, by a double of libibverbs ---
 
 TrialOutcome try_port(const std::filesystem::path& folder, const std::vector<std::string>& libraries) {
     TrialOutcome outcome{"hca", "what a port writes ends with an error", "a double of libibverbs", false, {}};
@@ -160,7 +160,7 @@ TrialOutcome try_port(const std::filesystem::path& folder, const std::vector<std
     outcome.trouble.clear();
     const auto sound = run("devices=2\n");
     if (sound.front().verdict == Verdict::not_run) {
-        outcome.tried = false; // this build has none of it
+        outcome.tried = false; // not supported by this build
         outcome.trouble = sound.front().says;
     } else if (warned(sound) || exit_status(sound) != base::exit_done)
         outcome.trouble = "a sound port is not: " + print(sound);

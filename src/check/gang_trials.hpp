@@ -1,12 +1,12 @@
-// The self-test of checks between hosts (net, mpi, nccl), and of their HCAs: a gang is replaced by threads
-// and processes of this host, whose network, sums and ends are made up; what only hardware can show is named.
+// The self-test of checks between hosts (net, mpi, nccl), and of their HCAs: threads and processes of this
+// host replace the gang, with simulated network, sums and failures; what only hardware can show is named.
 #pragma once
 
 #include "check/check_trials.hpp"
 
 namespace check {
 
-// As try_checks() does; `libraries` are doubles of libcuda, libnccl and libibverbs.
+// Like try_checks(); `libraries` are doubles of libcuda, libnccl and libibverbs.
 std::vector<TrialOutcome> try_gangs(std::string_view only, const std::filesystem::path& folder,
                                     const std::vector<std::string>& libraries,
                                     const std::function<bool(const TrialOutcome&)>& told);

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Longer than all windows of rules of GPUs, of which the longest asks for 12 means of an hour each.
+// Longer than all windows of GPU rules, of which the longest needs 12 means of an hour each.
 constexpr base::Duration held_for = 14h, held_step = 10min;
 
 std::string state_of(const probe::GpuSample& gpu) {
@@ -40,8 +40,8 @@ std::string state_of(const probe::GpuSample& gpu) {
 
 using Samples = std::vector<std::pair<base::Duration, std::vector<probe::GpuSample>>>;
 
-// The GPU as it was last, with the clock, power and use that it had in the middle of all samples: the last
-// may come when the load is over.
+// The GPU's last sample, with clock, power and utilization from the middle of all samples: the last may be
+// taken after the load has ended.
 probe::GpuSample in_the_middle(const Samples& samples, probe::GpuSample last) {
     const auto middle = [&](auto member) {
         std::vector<std::decay_t<decltype(*(last.*member))>> values;
@@ -63,7 +63,8 @@ std::vector<restart::Signal> signals_of(const std::vector<probe::GpuSample>& gpu
                                         std::map<std::uint32_t, std::uint32_t>& most_links) {
     std::vector<restart::Signal> signals;
     for (const auto& gpu : gpus)
-        // Links that never came up are told of those that register; railcheck nvlink finds the others.
+        // Links that never came up are reported for GPUs registered with a fabric; railcheck nvlink finds
+        // others.
         restart::read_gpu(gpu, most_links[gpu.index], false, signals);
     return signals;
 }
@@ -105,7 +106,7 @@ std::vector<Result> judge_samples(const Samples& samples, const Request& request
             if (gpu.reasons) reasons[gpu.index].add(*gpu.reasons);
     for (auto& gpu : held)
         if (gpu.reasons) gpu.reasons = reasons[gpu.index].most();
-    // A check is too short for times: what was there most of the while counts as if it stayed.
+    // A check is too short for durations: a state that was there most of the time counts as permanent.
     const auto without_times = [](probe::GpuSample& gpu) {
         gpu.power_brake_ms.reset();
         gpu.hw_thermal_ms.reset();
@@ -169,7 +170,7 @@ std::vector<Result> missing_gpus(const std::vector<probe::GpuSample>& seen, cons
 
 std::vector<Result> Gpu::run(const Request& request) {
     const Part all{.name = "gpus"};
-    // Without persistence mode NVML starts each GPU anew, which takes seconds.
+    // Without persistence mode NVML initializes each GPU, which takes seconds.
     Task task{.work = {}, .deadline = request.level == 1 ? 30s : 60s, .part = all, .test = "gpu.state"};
     task.work = [&](Sink& sink) {
         auto gpus = probe::NvmlGpus::open(request.nvml);

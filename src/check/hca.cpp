@@ -25,7 +25,7 @@ double seconds_of(int level) {
     return level == 1 ? 0.1 : level == 2 ? 2 : 20;
 }
 
-// "mlx5_0:1", with its rail where the fabric file has this HCA.
+// "mlx5_0:1", with its rail if the fabric file lists this HCA.
 Part part_of(const std::string& name, const topo::Fabric& fabric) {
     Part part{.name = name};
     const auto colon = std::min(name.find(':'), name.size());
@@ -38,7 +38,7 @@ Part part_of(const std::string& name, const topo::Fabric& fabric) {
     return part;
 }
 
-// The port speaks with itself: what both directions of its PCIe link and its own engine carry.
+// The port sends to itself: this loads both directions of its PCIe link and its own engine.
 void measure_port(const std::shared_ptr<const net::IbvCalls>& calls, const Part& part, double seconds,
                   Sink& sink) {
     auto first = net::IbvRail::open(calls, part.name), second = net::IbvRail::open(calls, part.name);
@@ -62,14 +62,15 @@ void measure_port(const std::shared_ptr<const net::IbvCalls>& calls, const Part&
         [&] { static_cast<void>(second->measure(first->address(), 1, false, effort).has_value()); });
     const auto measured = first->measure(second->address(), 1, true, effort);
     other.join();
-    // No worse: that a port cannot speak with itself may be the network's set-up.
+    // Only a warning: the network's configuration may keep a port from sending to itself.
     if (!measured) return fails(Verdict::warning, measured.error().text);
     add("hca.write", measured->gbps, "Gb/s");
     add("hca.read", measured->gbps_back, "Gb/s");
     add("hca.latency", measured->latency_us, "us");
 }
 
-// What nothing is expected of is held to the others of this host, where three have rails: these are alike.
+// A value without an expectation is compared with the others of this host, if three have rails: these are
+// alike.
 void compare_ports(std::vector<Result>& results) {
     std::map<std::string, std::vector<double>> values;
     const auto compared = [](const Result& one) {
@@ -97,7 +98,7 @@ std::vector<Result> Hca::run(const Request& request) {
         result.says = why;
         return std::vector{std::move(result)};
     };
-    // In a process of its own, as everything that enters a driver.
+    // In a separate process, like everything that calls into a driver.
     Task list{.work = {}, .deadline = 10s, .part = all, .test = "hca.start"};
     list.work = [&](Sink& sink) {
         const auto calls = net::open_ibv(request.libraries);
@@ -121,7 +122,7 @@ std::vector<Result> Hca::run(const Request& request) {
         Task task{
             .work = {}, .deadline = deadline, .part = part_of(name, request.fabric), .test = "hca.start"};
         task.work = [&request, seconds, count, own = tasks.size(), part = task.part](Sink& sink) {
-            // One after the other: together they would measure this host's memory.
+            // One after the other: in parallel they would measure this host's memory.
             for (std::size_t turn = 0; turn < count; ++turn) {
                 sink.meet();
                 if (turn != own) continue;

@@ -1,4 +1,4 @@
-// railcheck hca: each active port of each HCA of this host, against itself, by libibverbs: RDMA writes and
+// railcheck hca: each active port of each HCA of this host against itself, by libibverbs: RDMA writes and
 // reads, and their latency.
 #pragma once
 

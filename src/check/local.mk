@@ -1,4 +1,4 @@
-# check: railcheck, which tries a host, and the rules it is watched by.
+# check: railcheck, which checks a host, and the rules that watch it.
 noinst_LTLIBRARIES += libry_check.la
 libry_check_la_SOURCES = \
 	%D%/apart.cpp %D%/apart.hpp \
@@ -35,7 +35,7 @@ libry_check_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 libry_check_la_LIBADD = $(IBMAD_LIBS)
 check_libs = libry_check.la $(check_ibv_libs) $(check_net_libs) libry_cuda_ptx.la $(mad_notices_libs) $(mad_discover_libs)
 
-# The kernels as PTX in a header; empty where configure found no compiler for them. Beside it what ptxas makes of it, where
+# The kernels as PTX in a header; empty if configure found no compiler for them. In addition the output of ptxas, if
 # configure found one.
 noinst_LTLIBRARIES += libry_cuda_ptx.la
 libry_cuda_ptx_la_SOURCES = %D%/cuda_ptx.cpp

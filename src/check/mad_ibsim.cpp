@@ -25,10 +25,10 @@ using namespace std::chrono_literals;
 using restart::CounterLine;
 using restart::PortCounter;
 
-// A subnet manager brings a cable that was put in anew up within this time.
+// A subnet manager brings up a reconnected cable within this time.
 constexpr auto comes_up_within = 20s;
 constexpr base::Duration answers_within = 10s;
-// ibsim answers within a millisecond; what it was told not to answer shall not take long.
+// ibsim answers within a millisecond; queries that it is set not to answer must not take long.
 constexpr restart::CounterSweepLimits limits{
     .window = 16, .tries = 2, .timeout = 100ms, .longest = 5s, .patience = 100};
 
@@ -64,8 +64,8 @@ base::Error IbsimPorts::bad(std::string_view why) const {
 }
 
 base::Expected<std::unique_ptr<IbsimPorts>> IbsimPorts::open(const std::string& console) {
-    std::signal(SIGPIPE, SIG_IGN); // an ibsim that ends is an error that is told
-    // Not kept waiting for a reader.
+    std::signal(SIGPIPE, SIG_IGN); // an ibsim that ends is reported as an error
+    // Does not block until there is a reader.
     base::UniqueFd pipe(::open(console.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     if (!pipe && errno == ENXIO)
         return base::Error{base::Code::io, fmt::format("{}: no ibsim reads its commands from it", console)};
@@ -82,7 +82,7 @@ base::Expected<std::unique_ptr<IbsimPorts>> IbsimPorts::open(const std::string& 
 }
 
 base::Expected<void> IbsimPorts::read_fabric() {
-    // Names and cables as a person would make them into a file.
+    // Names and cables, as an administrator would write them to a file.
     const auto text = restart::run_apart(
         []() -> base::Expected<std::string> {
             const auto raw = topo::discover_live({});
@@ -139,7 +139,7 @@ base::Expected<void> IbsimPorts::settle() const {
     if (commands_ == 0) return {};
     const auto line = restart::MadCounters::open({});
     if (!line) return line.error();
-    // One more: a question that waits already when a command comes is answered before it is taken.
+    // One more: a query already queued when a command arrives is answered before it is read.
     for (std::uint32_t number = 1; number <= commands_ + 1; ++number) {
         CounterLine::Question question;
         question.number = number;
@@ -211,7 +211,7 @@ base::Expected<void> IbsimPorts::set_width(const restart::SeenEnd& at, bool narr
 
 base::Expected<void> IbsimPorts::set_rate(FabricPort port, std::uint32_t mbps) {
     const auto rate = link_at(fabric_, port).link.mbps;
-    // A subnet manager that is at a sweep writes back what it had read before.
+    // A subnet manager in the middle of a sweep writes back the width that it read before.
     constexpr int most_tries = 200, holds_for = 5;
     int held = 0;
     for (int tries = 0; held < holds_for; ++tries) {
@@ -302,7 +302,7 @@ base::Expected<std::vector<restart::PortReading>> IbsimPorts::read() {
 
 base::Expected<FabricPorts::Look> IbsimPorts::look() {
     if (auto done = see(); !done) return std::move(done).error();
-    // On a busy machine the simulator may be late; only what was told not to answer may be silent.
+    // On a busy machine the simulator may be late; only ports set not to answer may stay silent.
     constexpr int most_tries = 20;
     for (int tries = 0; tries < most_tries; ++tries) {
         auto readings = read();

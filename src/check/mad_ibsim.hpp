@@ -1,9 +1,9 @@
-// The ports of the fabric that an ibsim carries: changed on its console, seen and read as fabricwatchd does,
-// by management datagrams, in processes of their own: what libumad2sim keeps of its ports in a process is not
-// all given back when they are closed.
+// The ports of a fabric simulated by ibsim: changed through its console, discovered and read as fabricwatchd
+// does, by management datagrams. Each look runs in a separate process, as libumad2sim does not release all
+// port resources when ports are closed.
 //
-// ibsim(1) reads one line of its console between two datagrams and answers where we cannot read it. So before
-// anything is looked at, more questions are asked than commands were given.
+// ibsim(1) reads one line of its console between two datagrams, and its replies to the console cannot be read
+// here. So before each look, more queries are sent than commands were given.
 #pragma once
 
 #include "base/unique_fd.hpp"
@@ -22,8 +22,8 @@ namespace check {
 
 class IbsimPorts : public FabricPorts {
 public:
-    // `console`: the named pipe. Errors: Code::io: no such pipe, nobody reads it, no fabric answers, or the
-    // one that answers is not what the console changes: it is left as it was.
+    // `console`: the named pipe. Errors: Code::io: no such pipe, no reader, no fabric answers, or the fabric
+    // that answers is not the one that the console controls; that fabric is left unchanged.
     static base::Expected<std::unique_ptr<IbsimPorts>> open(const std::string& console);
 
     std::string_view through() const override { return "ibsim"; }
@@ -41,11 +41,11 @@ private:
     base::Expected<void> read_fabric();
     base::Expected<void> is_what_the_console_changes();
     base::Expected<void> command(const std::string& line);
-    base::Expected<void> settle() const; // in a process of its own
+    base::Expected<void> settle() const; // in a separate process
     base::Expected<void> see();
     base::Expected<void> wait_until_active();
     base::Expected<void> set_width(const restart::SeenEnd& at, bool narrow) const;
-    const restart::SeenEnd* find_seen(FabricPort port) const; // null: it is gone
+    const restart::SeenEnd* find_seen(FabricPort port) const; // null: not found
     base::Expected<std::vector<restart::PortReading>> read();
     base::Error bad(std::string_view why) const;
     std::string id(FabricPort port) const; // "H-946dae0000010010"[1], with its quotes
@@ -57,7 +57,7 @@ private:
     std::unordered_map<topo::Guid, std::uint8_t> abilities_;
     std::set<FabricPort> silent_;
     std::uint16_t some_lid_ = 0; // of a port that answers
-    std::uint32_t commands_ = 0; // since something was last looked at
+    std::uint32_t commands_ = 0; // since the last look
 };
 
 } // namespace check

@@ -1,4 +1,4 @@
-// Processes of one parent that hand each other a few bytes, in memory that all of them share.
+// Processes of one parent that pass each other a few bytes, in memory that all of them share.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ public:
         std::memcpy(one.bytes.data(), bytes.data(), one.size);
         one.full = true;
     }
-    std::string take(std::size_t slot) { // waits: who never gets it is ended by its deadline
+    std::string take(std::size_t slot) { // waits; a process that never gets it is ended by its deadline
         auto& one = (*slots_)[slot];
         while (!one.full)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));

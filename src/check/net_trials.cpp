@@ -25,11 +25,11 @@ std::uint32_t leaf_of(std::uint32_t host, std::uint32_t rail) {
     return rail * (hosts / hosts_a_leaf) + host / hosts_a_leaf;
 }
 
-// `share`: what is left of the bandwidth of this end of a rail; 0: nothing gets through.
+// `share`: remaining share of the bandwidth of this end of a rail; 0: no traffic.
 struct NetFault {
     std::string_view fault;
     net::Part part;
-    Number host, rail, leaf; // that must be named, and nothing else
+    Number host, rail, leaf; // the only part that must be named
     double (*share)(std::uint32_t host, std::uint32_t rail);
 };
 const NetFault net_faults[] = {
@@ -67,13 +67,13 @@ const NetFault net_faults[] = {
      [](std::uint32_t, std::uint32_t rail) { return rail == faulty_rail ? 0.5 : 1; }},
 };
 
-// What the hosts of a gathering do beside what they are told.
+// What the hosts of a gathering do in addition to their orders.
 struct Net {
     double (*share)(std::uint32_t host, std::uint32_t rail) = [](std::uint32_t, std::uint32_t) {
         return 1.0;
     };
-    Number silent;   // a host that does not answer in the second round
-    Number unusable; // a host whose first device cannot be used
+    Number silent;   // stops answering in the second round
+    Number unusable; // its first device cannot be used
     double patience_s = 30;
 };
 
@@ -136,7 +136,7 @@ private:
             launch.hosts.push_back(host == 0 ? "localhost" : fmt::format("n{}", host));
         return launch;
     }
-    // Two numbers of hosts and a round: 1 % here and there, the same each time.
+    // Rates vary by up to 1 % with host, round and rail, the same each time.
     static std::vector<net::Done::Rail> measured(const Net& how, std::uint32_t own, const net::Go& go) {
         const auto names = launch_as(0).hosts;
         const auto partner =
@@ -168,7 +168,7 @@ std::string said(const net::Gathered& gathered, const net::Verdict& verdict) {
     return text.empty() ? "nothing is named" : text;
 }
 
-// The gathering's words where they are not what `right` wants.
+// Describes the gathering if `right` rejects it.
 template <class Right> std::string trouble_of(NetTrial& trial, const Net& how, const Right& right) {
     const auto gathered = trial.gather(how);
     if (!gathered) return gathered.error().text;
@@ -208,8 +208,8 @@ std::string device_trouble(NetTrial& trial) {
     });
 }
 
-// Two processes that measure over loopback, of which one may end before. It has ended for sure when the other
-// begins: UCX 1.13 may abort a process whose peer ends while they connect by TCP.
+// Two processes that measure over loopback, one of which may end early. It has certainly ended when the other
+// starts: UCX 1.13 may abort a process whose peer ends while they connect by TCP.
 std::vector<TaskOutcome> run_pair(bool ends) {
     Mailbox box;
     std::vector<Task> tasks;
@@ -223,7 +223,7 @@ std::vector<TaskOutcome> run_pair(bool ends) {
             const auto peer = box.take(1 - own);
             constexpr std::size_t gone = 2;
             if (ends && own == 1) {
-                rail = base::Error{}; // its address leads nowhere now
+                rail = base::Error{}; // its address is now invalid
                 box.put(gone, "");
             }
             if (!rail || peer.empty()) return;

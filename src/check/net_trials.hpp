@@ -1,4 +1,4 @@
-// The self-test of railcheck net: hosts are threads on loopback that measure by a made-up network, and two
+// The self-test of railcheck net: hosts are threads on loopback that measure a simulated network, and two
 // processes measure over loopback by UCX.
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace check {
 
-// `folder` is empty. `tell` hears of each; false ends it, and is returned.
+// `folder` is empty. `tell` is called for each outcome; false ends the test, and is returned.
 bool try_net(const std::filesystem::path& folder, const std::function<bool(TrialOutcome)>& tell);
 
-// What tasks in processes of their own said.
+// Evaluates tasks that ran in separate processes.
 bool has_bad(const std::vector<TaskOutcome>& outcomes);
 std::string why_not(const std::vector<TaskOutcome>& outcomes); // the fact "why" of one; empty: none
 std::string shown(const std::vector<TaskOutcome>& outcomes);
-constexpr base::Duration trial_most = std::chrono::seconds(60); // of what ends in one
+constexpr base::Duration trial_most = std::chrono::seconds(60); // for a task in one
 
 } // namespace check

@@ -8,13 +8,12 @@
 
 namespace check {
 
-// A GPU by its PCI address ("0000:14:00.0"); `index` is NVML's or CUDA's number, used for its name where
-// `fabric`, which has this host or none, does not know the address. Its rail is that of the compute HCA
-// nearest to it.
+// A GPU by its PCI address ("0000:14:00.0"). `index` is NVML's or CUDA's number, used for the name if the
+// address is not in `fabric`, which has this host or none. Its rail is that of the nearest compute HCA.
 Part gpu_part(const topo::Fabric& fabric, const std::string& pci, int index);
 
-// A port by the kernel's name of the HCA; its rail as in the fabric, by PCI address where `pci` is given,
-// else by name.
+// A port by the kernel's name of the HCA; its rail is looked up in the fabric, by PCI address if `pci` is
+// given, else by name.
 Part port_part(const topo::Fabric& fabric, const std::string& hca, int port, const std::string& pci);
 
 } // namespace check

@@ -29,7 +29,7 @@ CheckWord net_word(std::string host, std::string component, Verdict verdict, std
     return {std::move(host), "net.bandwidth", std::move(component), verdict, {}, {}, {}, std::move(says)};
 }
 
-// How many processes of railcheck nccl have a GPU of their own here that nobody uses, and a rail.
+// How many processes of railcheck nccl can have their own unused GPU here, and a rail.
 CheckWord places_of(const Request& request, const net::NetOptions& options, const std::string& host) {
     CheckWord word{host, std::string(restart::nccl_places), "gpus", Verdict::not_run};
     Result why;
@@ -50,7 +50,7 @@ CheckWord places_of(const Request& request, const net::NetOptions& options, cons
     return word;
 }
 
-// This host's name as its resource manager has it, who asked: `otherwise` where it does not say.
+// This host's name as the requesting resource manager knows it; `otherwise` if it gives none.
 std::string name_of(const net::NetOptions& options, const std::string& otherwise) {
     const auto hosts = base::expand_hostlist(options.hosts);
     const auto rank = static_cast<std::size_t>(options.rank);
@@ -124,7 +124,7 @@ void PreflightCommand::add_options(base::Words& words) {
 
 int PreflightCommand::run(const base::Cli& cli) {
     const auto began = std::chrono::steady_clock::now();
-    std::signal(SIGPIPE, SIG_DFL); // nobody listens any more
+    std::signal(SIGPIPE, SIG_DFL); // end when the reader is gone
     const auto request = request_of(checks_);
     if (!request) return cli.fail(request.error());
     const auto host = name_of(net_, request->host);

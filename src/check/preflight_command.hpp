@@ -1,5 +1,5 @@
-// railcheck preflight: this host's share of the preflight of a job (railrun(1)): a line for each result, as
-// soon as it is there, so that what hangs costs no others. Manual: railcheck(8).
+// railcheck preflight: this host's part of the preflight of a job (railrun(1)): prints each result as soon as
+// it is available, so that a check that hangs does not hide the others. Manual: railcheck(8).
 #pragma once
 
 #include "base/cli.hpp"
@@ -8,14 +8,14 @@
 
 namespace check {
 
-// What a tournament says of hosts and of what they share. A slow cable or host is bad, what more than one
-// host shares a warning, and who did not take part was not tried.
+// Results of a tournament for hosts and for what they share. A slow cable or host is bad, slowness shared by
+// several hosts a warning, and a host that did not take part was not tried.
 std::vector<restart::CheckWord> words_of(const net::NetOutcome& outcome);
 
 class PreflightCommand {
 public:
     void add_options(base::Words& words);
-    // The exit status: 0 whatever was found, for launchers end a step whose task fails; 2 for wrong usage.
+    // The exit status: 0 whatever was found, as launchers end a step whose task fails; 2 for wrong usage.
     int run(const base::Cli& cli);
 
 private:

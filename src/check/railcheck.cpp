@@ -1,4 +1,4 @@
-// railcheck: checks of a host, and of the rules it is watched by. Manual: railcheck(8).
+// railcheck: checks of a host, and of the rules that watch it. Manual: railcheck(8).
 #include "base/cli.hpp"
 #include "check/check_command.hpp"
 #include "check/mpi/mpi_command.hpp"

@@ -18,7 +18,7 @@ namespace json = boost::json;
 constexpr std::array verdicts{Verdict::sound, Verdict::measured, Verdict::warning, Verdict::bad,
                               Verdict::not_run};
 
-// Three digits say all that a measurement is worth; what is counted stands whole.
+// Three significant digits are enough; large and whole numbers have no fraction.
 std::string number(double value) {
     return value >= 100 || value == static_cast<double>(static_cast<long long>(value))
                ? fmt::format("{:.0f}", value)
@@ -30,7 +30,7 @@ std::size_t count(std::span<const Result> results, Verdict verdict) {
                                                   [&](const Result& one) { return one.verdict == verdict; }));
 }
 
-// "2 bad (gpu3 hbm.read, mlx5_3:1 hca.read)": the last line may be all that a reader keeps.
+// "2 bad (gpu3 hbm.read, mlx5_3:1 hca.read)": a reader may keep only the last line.
 std::string bad_ones(std::span<const Result> results) {
     constexpr std::size_t most_named = 3;
     std::vector<std::string> names;

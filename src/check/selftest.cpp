@@ -18,11 +18,11 @@ using restart::Severity;
 using restart::Shape;
 using restart::Test;
 
-// Looks before the fault, on a host that is sound.
+// Looks before the fault, on a sound host.
 constexpr int looks_before = 3;
-// A long window is looked at so often, a short one each second.
+// Looks in a long window; in a short one there is one each second.
 constexpr int looks_in_window = 120;
-constexpr double nobodys = 9999; // above all numbers of events
+constexpr double nobodys = 9999; // above all event numbers
 
 class Trial {
 public:
@@ -31,7 +31,7 @@ public:
         shape_ = kind ? kind->shape : Shape::gauge;
         const auto windows = std::max<std::uint64_t>({1, rule.of_windows, rule.samples});
         const auto whole = window() * static_cast<std::int64_t>(windows);
-        // A delta fires as soon as the counter has grown; the others need their window's time.
+        // A delta fires as soon as the counter has grown; other tests need their window to pass.
         interval_ = rule.test == Test::delta || shape_ == Shape::event
                         ? base::Duration{1s}
                         : std::max<base::Duration>(1s, whole / looks_in_window);
@@ -47,8 +47,8 @@ public:
 private:
     base::Duration window() const { return restart::RuleBook::window_of(rule_, {}); }
 
-    // The longest that a fault may last without being a finding; of shares a fault is in one window more than
-    // it has whole windows.
+    // The longest that a fault may last without a finding; for a share of windows, a fault touches one window
+    // more than it fills.
     base::Duration still_silent() const {
         if (rule_.samples > 0) return base::Duration{0}; // one bad sample may be enough
         if (rule_.of_windows == 0) return window() / 2;
@@ -60,13 +60,13 @@ private:
         if (shape_ != Shape::event || !numbered()) return std::string(rule_.finding());
         return fmt::format("{}.{}", rule_.signal, code());
     }
-    // Events that have a number; others are known by their words.
+    // Events that have a number; others are recognized by their text.
     bool numbered() const { return rule_.value != 0 || rule_.to; }
 
-    // The last of the rule's numbers; of a rule for all others one that nobody has given a meaning to.
+    // The last of the rule's numbers; for a catch-all rule a number that has no meaning.
     double code() const { return std::min(rule_.to.value_or(rule_.value), nobodys); }
 
-    // The text of an event that the rule asks for: of several the first.
+    // An event text that the rule matches: the first alternative.
     std::string words() const {
         std::string text(rule_.text.substr(0, rule_.text.find('|')));
         std::erase(text, '*');
@@ -82,7 +82,7 @@ private:
         return rule_.value;
     }
 
-    // Gauges: values at which the test is just true and just not.
+    // Gauges: values for which the test is just true and just false.
     double hit() const {
         switch (rule_.test) {
         case Test::above: return std::floor(limit()) + 1;
@@ -102,7 +102,7 @@ private:
             return found;
         }
         default: {
-            // What is or is not has one other value.
+            // A yes-or-no value has one other value.
             const bool yes_or_no = rule_.value <= 1 && stage_.sound() <= 1 && !rule_.to;
             if (yes_or_no) return {1 - rule_.value};
             std::vector<double> found{rule_.to.value_or(rule_.value) + 1};
@@ -121,7 +121,7 @@ private:
         return stage_.begin(alone_, interval_);
     }
 
-    // Whether the finding is there, with its severity or a worse one.
+    // Whether the finding is present, on the component under test.
     base::Expected<bool> look() {
         const auto findings = stage_.look();
         if (!findings) return findings.error();
@@ -140,15 +140,15 @@ private:
         return true;
     }
 
-    // Looks at a sound host; of signals that must be there from the start there is none.
+    // Looks at a sound host; skipped for signals that must be present from the start.
     base::Expected<bool> sound_at_first() {
         if (auto begun = begin(); !begun) return begun.error();
         if (stage_.from_the_start()) return true;
         return silent_for(looks_before);
     }
 
-    // Growth a look of a counter: all at once, or spread over the window. What is seen late comes in steps,
-    // of which a window may hold one more than it has time for.
+    // Growth of a counter in one look: all at once, or spread over the window. If a probe sees changes late,
+    // a window may hold one step more than its length covers.
     base::Expected<void> grow(double by) {
         value_ += by;
         return stage_.set(value_, {});
@@ -198,7 +198,7 @@ private:
                                                                          : base::Expected<void>{};
     }
 
-    // A fault that is a finding only when it comes again and again.
+    // A fault that becomes a finding only when it is repeated.
     base::Expected<void> repeated_fault(Outcome& into) {
         for (std::uint64_t times = 1; times <= rule_.repeats; ++times) {
             if (auto done = stage_.set(hit(), {}); !done) return done;
@@ -219,9 +219,9 @@ private:
         return {};
     }
 
-    // An event that comes again and again is worse from the number on that the rule names.
+    // A repeated event becomes more severe at the number that the rule names.
     base::Expected<void> repeat(Outcome& into) {
-        // What comes within a few seconds is one event told twice.
+        // Events within a few seconds are one event reported twice.
         const auto apart = 10 + static_cast<int>(rule_.burst / interval_);
         for (std::uint64_t times = 2; times <= rule_.repeats; ++times) {
             const auto quiet = silent_looks(apart);

@@ -1,5 +1,5 @@
-// The self-test of rules: each is shown to fire at its fault, and to be silent just below its threshold and
-// shorter than its window.
+// The self-test of rules: shows that each fires at its fault, and does not fire just below its threshold or
+// for less than its window.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,15 +17,14 @@ namespace check {
 struct Outcome {
     std::string rule, signal, through, severity, source;
     bool fires = false, silent = false;
-    int misses = 0;         // that were tried; a rule for all other events has none
+    int misses = 0;         // near misses tried; none for a catch-all event rule
     base::Duration after{}; // from the fault to the finding
-    std::string trouble;    // what is wrong; empty: nothing
+    std::string trouble;    // the problem; empty: none
     bool sound() const { return fires && silent && trouble.empty(); }
 };
 
-// Tests each rule that is switched on and whose name begins with `only`, by itself: other rows of the same
-// finding do not hide it. `told` hears of each as it ends; with false the test ends there. Errors: what the
-// bed cannot be made or read for.
+// Tests each enabled rule whose name begins with `only`, alone: other rows of the same finding do not hide
+// it. `told` is called for each as it ends; false ends the test. Errors: the bed cannot be created or read.
 base::Expected<std::vector<Outcome>> selftest(const restart::RuleSet& rules, std::string_view only,
                                               const Beds& beds,
                                               const std::function<bool(const Outcome&)>& told);

@@ -27,8 +27,8 @@ namespace json = boost::json;
 
 volatile std::sig_atomic_t interrupted = 0;
 
-// A directory of our own, removed at the end: under TMPDIR, else in memory, as sysfs is, where it takes a
-// seventh of the time, else where temporary files usually are.
+// A temporary directory, removed at the end: under TMPDIR, else in memory, like sysfs, where the test takes a
+// seventh of the time, else in the usual place for temporary files.
 class Scratch {
 public:
     static base::Expected<Scratch> make() {
@@ -139,7 +139,7 @@ int SelftestCommand::run_checks(const base::Cli& cli) const {
     json::array all;
     base::Table table({"CHECK", "THROUGH", "FOUND", "FAULT"});
     std::string troubles;
-    std::set<std::string> untried; // why
+    std::set<std::string> untried; // the reasons
     bool sound = true;
     for (const auto& one : outcomes) {
         all.push_back(json::object{{"check", one.check},

@@ -1,4 +1,4 @@
-// railcheck selftest: the rules and the checks, each shown to find its fault.
+// railcheck selftest: shows that each of the rules and the checks finds its fault.
 #pragma once
 
 #include "base/cli.hpp"

@@ -16,7 +16,7 @@ using restart::Signal;
 
 constexpr std::uint32_t faulty = 1; // the device under test
 
-// How a source is brought to say a value.
+// How to make a source report a value.
 struct Injector {
     std::string_view signal, through;
     double sound, of;
@@ -42,7 +42,7 @@ std::string text(double value) {
 constexpr auto counted = static_cast<double>(Bed::counted);
 constexpr auto endpoints = static_cast<double>(Bed::ucx_endpoints);
 
-// So many of a job's endpoints over TCP, in an environment with this UCX_TLS.
+// This many of a job's endpoints use TCP, in an environment with this UCX_TLS.
 base::Expected<void> set_tcp(Bed& bed, double value, const char* tls) {
     const auto off = std::min(whole(value), Bed::ucx_endpoints);
     bed.ucx.tls = tls;
@@ -56,7 +56,7 @@ base::Expected<void> set_ucx_count(Bed& bed, std::uint64_t restart::JobUcx::*cou
     return bed.say_ucx();
 }
 
-// Of a bed's GPU: generation 5, 16 lanes; 31 replays a minute are DCGM's for those.
+// The bed's GPU: generation 5, 16 lanes; 31 replays a minute is DCGM's limit for those.
 const Injector injectors[] = {
     {"gpu.lost", by_nvml, 0, 0, false,
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "lost", whole(v)); }},
@@ -219,18 +219,18 @@ const Injector injectors[] = {
      [](Bed& bed, double v) { return v > 0 ? base::Expected<void>{} : bed.remove_hca(faulty); }},
     {"ib.unlisted", by_sysfs, 1, 0, false,
      [](Bed& bed, double v) {
-         auto& listed = bed.listing.ports; // of an HCA for storage, say, which the file has not
+         auto& listed = bed.listing.ports; // an HCA for storage, say, which is not in the file
          std::erase_if(listed, [](const auto& port) { return port.component == Bed::port_name(faulty); });
          return bed.set_port(faulty, "state", v > 0 ? "4: ACTIVE" : "1: DOWN");
      }},
     {"ib.replaced", by_sysfs, 0, 0, true,
      [](Bed& bed, double v) {
-         if (v > 0) bed.listing.ports[faulty].node += 0x1000; // another HCA works in its place
+         if (v > 0) bed.listing.ports[faulty].node += 0x1000; // replaced by another HCA
          return base::Expected<void>{};
      }},
 };
 
-// A signal that a source of the bed is brought to say.
+// A signal that a source of the bed can be made to report.
 class OnBed : public Stage {
 public:
     explicit OnBed(Bed& bed) : bed_(bed) {}
@@ -291,7 +291,7 @@ private:
     std::string name_;
 };
 
-// The number behind `mark`; 0 without.
+// The number after `mark`; 0 without it.
 std::uint32_t number_behind(std::string_view text, std::string_view mark) {
     const auto at = text.find(mark);
     return at == std::string_view::npos
@@ -299,11 +299,12 @@ std::uint32_t number_behind(std::string_view text, std::string_view mark) {
                : static_cast<std::uint32_t>(std::strtoul(text.data() + at + mark.size(), nullptr, 10));
 }
 
-// NVLink 5's, for a word ("Fatal"), or a unit with a sub-code or a bit of its status ("RLW_REMAP<status.3>").
+// An NVLink 5 message for a word ("Fatal"), or a unit with a sub-code or a status bit
+// ("RLW_REMAP<status.3>").
 std::string words_of_nvlink5(std::string_view wanted) {
     wanted.remove_prefix(std::min(wanted.find_first_not_of(' '), wanted.size()));
     std::string unit(wanted.substr(0, wanted.find_first_of(" <")));
-    if (unit.ends_with('_')) unit += "EVT"; // of a pattern that fits the names of several drivers
+    if (unit.ends_with('_')) unit += "EVT"; // from a pattern that matches the names of several drivers
     const auto sub_code = number_behind(wanted, "<sub.");
     const auto status = wanted.find("<status.") == std::string_view::npos
                             ? 0
@@ -313,7 +314,7 @@ std::string words_of_nvlink5(std::string_view wanted) {
                        is_unit ? "Fatal" : unit, 0x5c6U | (sub_code & 63) << 20, status);
 }
 
-// A line as drivers write it (watch/xid_words.hpp), with the words that a rule looks for; of XID 74 a bit of
+// A line as drivers write it (watch/xid_words.hpp), with the text that a rule looks for; for XID 74 a bit of
 // a register: "<r0.16>".
 std::string words_of_driver(double code, std::string_view wanted) {
     if (code == 74) {
@@ -332,7 +333,7 @@ std::string words_of_driver(double code, std::string_view wanted) {
     return "pid=1, Graphics SM Warp Exception on (GPC 3, TPC 2, SM 1): made up";
 }
 
-// What drivers write into the kernel log: NVIDIA's XIDs and other lines, mlx5's, those of PCIe ports.
+// What drivers write to the kernel log: NVIDIA's XIDs and other lines, messages of mlx5 and of PCIe ports.
 class Logged : public OnBed {
 public:
     Logged(Bed& bed, const restart::Rule& rule)
@@ -357,7 +358,7 @@ public:
                                     words_of_driver(value, text)));
     }
     std::string component() const override {
-        if (lockup_) return "hca"; // a stack names none
+        if (lockup_) return "hca"; // a stack trace does not name the device
         if (signal_ == hca || signal_ == pcie) return fmt::format("mlx5_{}", faulty);
         if (signal_ == nvswitch) return std::string("nvswitch0");
         return bed_.has_gpus() ? Bed::gpu_name(faulty) : "gpu/" + Bed::pci_of(faulty);
@@ -368,7 +369,7 @@ private:
     static constexpr std::string_view lockup = "soft lockup", hca = "hca.log", pcie = "pci.log",
                                       nvswitch = "nvswitch.log";
 
-    // "SXid 1, Fatal" as the driver writes it.
+    // "SXid 1, Fatal" in the driver's format.
     static std::string switch_line(std::string_view text) {
         const auto number = text.substr(0, text.find(','));
         return fmt::format("nvidia-nvswitch0: SXid (PCI:0000:c0:00.0): 20034{}", text.substr(number.size()));
@@ -407,7 +408,7 @@ public:
     explicit JudgeAlone(const restart::Rule& rule) : signal_(rule.signal) {
         const auto* kind = restart::find_signal_kind(signal_);
         event_ = kind && kind->shape == restart::Shape::event;
-        // Of a bit, too: which of them a sound number would have is another rule's matter.
+        // Also for a bit: which bits a sound number would have is for another rule to test.
         if (event_ || rule.test == restart::Test::above || rule.test == restart::Test::bit) sound_ = 0;
     }
 

@@ -84,7 +84,7 @@ base::Expected<double> ThreadGang::run(const GangRun& asked) {
     return static_cast<double>(n - 1) / *std::max_element(clocks.begin(), clocks.end());
 }
 
-// Of one unit: over one rail, or shared by all, where the slowest holds up the rest.
+// Of one unit of data: over one rail, or shared by all, where the slowest delays the rest.
 double ThreadGang::cost(std::size_t from, std::size_t to, std::optional<int> rail) const {
     double slowest = 0;
     for (int r = 0; r < rails; ++r) {

@@ -1,6 +1,6 @@
-// A gang that is made up, to prove the search in one by: a thread for each member, which passes pieces round
-// a ring as an all-reduce does. Each has a clock of its own that goes on by what a piece costs at the slower
-// of both ends, so that what is reached is the same on every machine; the sums are real and are compared.
+// A simulated gang, to test the search: a thread for each member, which passes pieces round a ring as an
+// all-reduce does. Each has its own clock that advances by the cost of a piece at the slower of both ends, so
+// that results are the same on every machine; the sums are real and are compared.
 #pragma once
 
 #include "base/expected.hpp"
@@ -21,13 +21,13 @@ public:
     explicit ThreadGang(std::size_t members);
     void slow(std::size_t member, int rail, double rate);
     std::optional<std::size_t> dead;   // a member that never answers
-    std::optional<std::size_t> spoils; // a member that passes on what it did not get
+    std::optional<std::size_t> spoils; // a member that forwards wrong data
     int runs = 0;
 
     // Gb/s of the ring over one rail, or over all together. Errors: Code::unavailable with a dead member,
-    // Code::input where a sum is wrong.
+    // Code::input for a wrong sum.
     base::Expected<double> run(const GangRun& asked);
-    // The search in all of it, for what reaches less than nine tenths of what it should.
+    // The search in the whole gang, for members below nine tenths of the nominal rate.
     GangVerdict search();
 
 private:

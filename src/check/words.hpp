@@ -1,4 +1,4 @@
-// Options that several subcommands of railcheck have.
+// Options shared by several subcommands of railcheck.
 #pragma once
 
 #include "base/cli.hpp"
@@ -8,7 +8,7 @@
 
 namespace check {
 
-// 1 to 3; `about` says what each costs.
+// 1 to 3; `about` states the cost of each.
 void add_level(base::Words& words, int& level, const std::string& about);
 void add_config(base::Words& words, std::string& path);
 void add_rules(base::Words& words, std::string& path);

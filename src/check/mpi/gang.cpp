@@ -23,14 +23,14 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// What a host puts into a sum: sums of 16,384 hosts are exact in a float.
+// What a host contributes to a sum: sums of 16,384 hosts are exact in a float.
 float share_of(std::size_t host) {
     return static_cast<float>(host % 512 + 1);
 }
 
 } // namespace
 
-// As it travels: all hosts have one architecture, as MPI has.
+// The wire format: all hosts have one architecture, as MPI requires.
 struct Gang::Order {
     enum class Kind : std::int32_t { stop, run, pairs } kind = Kind::stop;
     std::int32_t rail = -1; // -1: all
@@ -46,7 +46,7 @@ base::Expected<Handle> Gang::group_of(Handle of, const std::vector<int>& ranks, 
                  "MPI_Group_incl");
         !ok)
         return ok.error();
-    // Unlike MPI_Comm_split, which all would have to call, and across rails.
+    // Unlike MPI_Comm_split, which all processes, of all rails, would have to call.
     if (auto ok = done(*calls_, calls_->MPI_Comm_create_group(of, some, tag, &made), "MPI_Comm_create_group");
         !ok)
         return ok.error();
@@ -63,8 +63,8 @@ base::Expected<Gang> Gang::begin(const Calls& calls, const Local& local, const s
             done(calls, calls.MPI_Init_thread(nullptr, nullptr, thread_funneled, &given), "MPI_Init_thread");
         !ok)
         return ok.error();
-    // Open MPI crashes when a message reaches a process that is still in MPI_Init, which others have left:
-    // the fence there does not end everywhere at once under srun (open-mpi/ompi#12495, #13559).
+    // Open MPI crashes when a message reaches a process that is still in MPI_Init after others have left it:
+    // under srun its fence does not end everywhere at once (open-mpi/ompi#12495, #13559).
     std::this_thread::sleep_for(all_begun);
     calls.MPI_Comm_rank(calls.ompi_mpi_comm_world, &rank);
     calls.MPI_Comm_size(calls.ompi_mpi_comm_world, &size);
@@ -124,7 +124,7 @@ base::Expected<void> Gang::tell(Order& order, std::vector<unsigned char>& member
     return {};
 }
 
-// Seconds of one operation, of the slowest of those it is done with; wrong_result where a result was wrong.
+// Seconds of one operation, the slowest process's; wrong_result if a result was wrong.
 base::Expected<double> Gang::measure(const Work& work, const Circle& circle) const {
     auto collective = make_(work, circle);
     if (!collective) return std::move(collective).error();
@@ -138,7 +138,7 @@ base::Expected<double> Gang::measure(const Work& work, const Circle& circle) con
             return ok.error();
         return most;
     };
-    // The first makes the connections, the second tells how many fit the time.
+    // The first makes the connections, the second shows how many fit into the time.
     double took = 0;
     for (int i = 0; i < 2; ++i) {
         const auto start = Clock::now();
@@ -187,7 +187,7 @@ base::Expected<double> Gang::take_part(const Order& order, const std::vector<uns
     return measured;
 }
 
-// What each process took, by rail, then by host, where it leads; 0 of those that took no part.
+// The time of each process, by rail, then by host, on the leader; 0 for those that took no part.
 base::Expected<std::vector<double>> Gang::perform(Order& order, std::vector<unsigned char>& members) {
     const auto own = take_part(order, members);
     if (!own) return own.error();

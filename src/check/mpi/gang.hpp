@@ -1,6 +1,6 @@
-// The processes of one MPI program, of which the first has the others run collective operations in parts of
-// the gang. Between hosts only processes of one rail speak with each other, also when they are told what to
-// do, so that rails need not reach each other.
+// The processes of one MPI program, whose first process has the others run collective operations in parts of
+// the gang. Between hosts only processes of one rail communicate, also for commands, so that rails need not
+// be connected to each other.
 #pragma once
 
 #include "base/expected.hpp"
@@ -19,25 +19,25 @@ namespace check::mpi {
 
 class Gang {
 public:
-    // Begins MPI: all processes must. `calls` outlives it. Errors: Code::unavailable when it does not begin,
-    // Code::usage (seat_of).
+    // Begins MPI: all processes must call it. `calls` outlives it. Errors: Code::unavailable if MPI does not
+    // start, Code::usage (seat_of).
     static base::Expected<Gang> begin(const Calls& calls, const Local& local, const std::string& own_name,
                                       MakeCollective make);
 
     const Seat& seat() const { return seat_; }
     bool leads() const { return seat_.host == 0 && seat_.rail == 0; }
-    const std::vector<std::string>& names() const { return names_; } // of hosts; where it leads
+    const std::vector<std::string>& names() const { return names_; } // of hosts; on the leader
     const std::string& version() const { return version_; }
 
-    // All that do not lead: does what it is told until the end.
+    // For all processes but the leader: executes commands until the end.
     base::Expected<void> serve();
 
-    // Where it leads. What the slowest rail of the run reaches, by rate_of.
+    // For the leader. What the slowest rail of the run reaches, by rate_of.
     base::Expected<double> run(const Work& work, const GangRun& members);
-    // Of each pair of a round of the tournament, and each rail, what it reaches: [rail][pair], those that
-    // rest left out.
+    // What each pair of a round of the tournament reaches, on each rail: [rail][pair]; resting hosts are left
+    // out.
     base::Expected<std::vector<std::vector<double>>> run_pairs(const Work& work, std::uint32_t round);
-    base::Expected<void> end(); // sends all home
+    base::Expected<void> end(); // ends serve() in all
 
 private:
     struct Order;

@@ -1,7 +1,7 @@
-// What of Open MPI's binary interface railcheck uses, as mpi.h of releases 4 and 5 declares it
+// The part of Open MPI's binary interface that railcheck uses, as declared in mpi.h of releases 4 and 5
 // (libmpi.so.40): handles are addresses of objects that the library exports, and the interface has not
-// changed since 1.7. tests/unit/check/mpi_abi_test.cpp holds it to the mpi.h that is installed. Other
-// implementations of MPI have other handles: they are told apart by these objects.
+// changed since 1.7. tests/unit/check/mpi_abi_test.cpp compares it with the installed mpi.h. Other
+// implementations of MPI have other handles: they are recognized by the lack of these objects.
 #pragma once
 
 namespace check::mpi {

@@ -8,10 +8,10 @@
 
 namespace check::mpi {
 
-// `calls` outlives what it makes.
+// `calls` outlives the collectives.
 MakeCollective mpi_collectives(const Calls& calls);
 
-// In the library's words: "MPI_Init_thread: …"; Code::unavailable.
+// The error text is the library's: "MPI_Init_thread: …"; Code::unavailable.
 base::Expected<void> done(const Calls& calls, int result, const char* name);
 
 } // namespace check::mpi

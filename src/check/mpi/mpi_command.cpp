@@ -21,13 +21,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t pair_rounds = 4; // what pairs reach is their median: a few rounds have enough of them
+constexpr std::uint32_t pair_rounds = 4; // the median of all pairs is used: a few rounds have enough pairs
 
-// Before MPI begins: this process's traffic goes over its rail. What the user said stands.
+// Before MPI starts: binds this process's traffic to its rail. What the user has set is kept.
 void keep_to(const std::string& device, const std::string& host) {
     constexpr int stand = 0;
-    // A communicator has one process of each host: NCCL may take none for a second one of the same machine,
-    // where hosts are parts of one, and refuse the GPU that both use.
+    // A communicator has one process of each host. Where several hosts share a machine, NCCL would otherwise
+    // take two processes for one host, and refuse the GPU that both use.
     ::setenv("NCCL_HOSTID", host.c_str(), stand);
     if (!device.empty()) {
         const bool hca = device.find(':') != std::string::npos; // with its port; else a network interface
@@ -36,7 +36,7 @@ void keep_to(const std::string& device, const std::string& host) {
         if (!hca) ::setenv("OMPI_MCA_btl_tcp_if_include", device.c_str(), stand);
         if (!hca) ::setenv("NCCL_IB_DISABLE", "1", stand);
     }
-    // A ring, whose bandwidth is that of its slowest link whatever the size of the gang and the message.
+    // A ring: its bandwidth is that of its slowest link whatever the size of the gang and the message.
     ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", stand);
     ::setenv("OMPI_MCA_coll_tuned_allreduce_algorithm", "4", stand);
 }
@@ -50,7 +50,7 @@ base::Expected<std::uint64_t> bytes_of(std::string_view text) {
     return *count << (unit == 'K' ? 10 : 20);
 }
 
-// As Slurm has it, where it says so.
+// The name that Slurm uses, if it gives one.
 std::string own_host() {
     const char* node = std::getenv("SLURMD_NODENAME");
     return node != nullptr ? node : net::own_name();
@@ -124,7 +124,7 @@ void MpiCommand::add_options(base::Words& words) {
     words.add_flag("--lines", lines_, "Print a line of JSON a result, as railcheck preflight does");
 }
 
-// What keeps this process from taking part.
+// Reports what prevents this process from taking part.
 void MpiCommand::complain(const std::string& host, const std::string& text) const {
     if (lines_) {
         fmt::print("{}", restart::to_line({host,
@@ -166,7 +166,7 @@ base::Expected<MpiCommand::Plan> MpiCommand::plan() const {
     if (!fabric) return fabric.error();
     auto devices = net::devices_of(devices_, *fabric, plan.own_name);
     if (!devices && plan.local.size > 1) return devices.error();
-    // One process without a device takes whatever MPI takes.
+    // A single process without a device uses whatever MPI chooses.
     if (devices && static_cast<int>(devices->size()) < plan.local.size)
         return base::Error{base::Code::usage,
                            fmt::format("{} processes on a host, and {} devices: a process a rail is started",
@@ -201,7 +201,7 @@ base::Expected<GangReport> MpiCommand::search(Gang& gang, const Plan& plan, Oper
         for (std::size_t rail = 0; rail < pairs.size(); ++rail)
             pairs[rail].insert(pairs[rail].end(), (*rates)[rail].begin(), (*rates)[rail].end());
     }
-    // A rail may be slow as a whole: the best one says what a rail can be.
+    // A rail may be slow as a whole: the best one shows what a rail can reach.
     for (auto& rail : pairs)
         sound = std::max(sound, base::upper_median(std::move(rail)));
     const double least = bandwidth ? sound * least_ / 100 : sound / times_;
@@ -243,7 +243,7 @@ base::Expected<int> MpiCommand::take_part() const {
     auto gang = Gang::begin(*calls, plan->local, plan->own_name, std::move(make));
     if (!gang) return gang.error();
     const auto status = gang->leads() ? lead(*gang, *plan, version) : serve(*gang);
-    // The others wait for this one, and MPI ends them.
+    // The others wait for this process; MPI ends them.
     if (!status) {
         complain(plan->own_name, status.error().text);
         calls->MPI_Abort(calls->ompi_mpi_comm_world, base::exit_usage);

@@ -23,7 +23,7 @@ public:
 private:
     struct Plan;
     base::Expected<Plan> plan() const;
-    using Progress = std::function<void(const std::string&)>; // hears a phrase before each run
+    using Progress = std::function<void(const std::string&)>; // called with a phrase before each run
     base::Expected<GangReport> search(Gang& gang, const Plan& plan, Operation operation,
                                       const Progress& progress) const;
     void complain(const std::string& host, const std::string& text) const;
@@ -38,7 +38,7 @@ private:
     std::string time_ = "200ms", whole_ = "10m", test_ = "all";
     std::string size_ = "8M";
     int least_ = 80, times_ = 3;
-    int expected_ = 0; // Gb/s; 0: not said
+    int expected_ = 0; // Gb/s; 0: not given
     bool as_json_ = false, lines_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Open MPI at run time, whichever the site has: a host without it, or with another MPI, gets a sentence.
+// Open MPI at run time, whichever release: without it, or with another MPI, there is an error message.
 #pragma once
 
 #include "base/expected.hpp"
@@ -19,9 +19,9 @@ struct Calls {
 #undef RAILYARD_MPI_MEMBER
 };
 
-// The one of `paths` whose name begins with libmpi, else libmpi.so.40 or libmpi.so, as the dynamic linker
-// finds them. Errors: Code::not_found, naming what was tried; Code::unavailable for another MPI than Open
-// MPI.
+// Loads the one of `paths` whose name begins with libmpi, else libmpi.so.40 or libmpi.so, as found by the
+// dynamic linker. Errors: Code::not_found, listing what was tried; Code::unavailable for an MPI other than
+// Open MPI.
 base::Expected<Calls> open_mpi(std::span<const std::string> paths);
 
 } // namespace check::mpi

@@ -1,8 +1,8 @@
-/* The part of NCCL's interface that Railyard uses, declared anew so that neither its header nor its library
+/* The part of NCCL's interface that Railyard uses, declared again so that neither its header nor its library
  * is needed to build: railcheck resolves these names with dlsym, tests/doubles/nccl_double.cpp defines them.
  *
- * As nccl.h of 2.4 and later has them (NCCL documentation, API); tests/doubles/nccl_abi_test.py holds them to
- * it where one is. A stream is the CUDA driver's. */
+ * As declared in nccl.h of 2.4 and later (NCCL documentation, API); tests/doubles/nccl_abi_test.py compares
+ * them with it where it is installed. A stream is the CUDA driver's. */
 #ifndef RAILYARD_NCCL_ABI_H
 #define RAILYARD_NCCL_ABI_H
 
@@ -19,7 +19,7 @@ typedef struct {
     char internal[128];
 } ncclUniqueId;
 
-/* enums there */
+/* enums in nccl.h */
 typedef int ncclResult_t;
 typedef int ncclDataType_t;
 typedef int ncclRedOp_t;

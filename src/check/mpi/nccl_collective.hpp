@@ -1,5 +1,5 @@
-// NCCL's all-reduce and all-gather, on one GPU of each process. Processes meet by MPI; a circle has a
-// communicator of NCCL's of its own, as a run of a part of the gang has no others.
+// NCCL's all-reduce and all-gather, on one GPU of each process. Processes meet by MPI; each circle has its
+// own NCCL communicator, as a run of a part of the gang has no others.
 #pragma once
 
 #include "check/mpi/collective.hpp"
@@ -13,13 +13,13 @@ namespace check::mpi {
 
 struct NcclHost; // libnccl and this process's GPU
 
-// Loads libcuda and libnccl.so.2 and takes GPU `local_rank`, of those that CUDA shows the one whose number is
-// that modulo theirs: srun --gpus-per-task=1 shows each process one. Errors: Code::not_found without a
-// library, Code::unavailable without a GPU.
+// Loads libcuda and libnccl.so.2 and takes GPU `local_rank`, modulo the number of GPUs that CUDA shows: with
+// srun --gpus-per-task=1 each process sees one. Errors: Code::not_found without a library, Code::unavailable
+// without a GPU.
 base::Expected<std::shared_ptr<NcclHost>> open_nccl(std::span<const std::string> libraries, int local_rank);
 std::string version_of(const NcclHost& host); // "NCCL 2.28.9"
 
-// `calls` outlives what it makes.
+// `calls` outlives the collectives.
 MakeCollective nccl_collectives(const Calls& calls, std::shared_ptr<NcclHost> host);
 
 } // namespace check::mpi

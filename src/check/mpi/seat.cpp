@@ -22,7 +22,7 @@ base::Expected<int> number(std::string_view name, std::string_view text) {
     return static_cast<int>(*value);
 }
 
-// "8(x16)", or "8" on one host; nothing where hosts differ.
+// "8(x16)", or "8" on one host; empty if hosts differ.
 std::string_view tasks_of_each(std::string_view text) {
     const auto end = text.find("(x");
     if (end == text.npos) return text;
@@ -36,7 +36,7 @@ base::Expected<Local> local_of(const std::function<const char*(const char*)>& ge
         const char* value = get(name);
         return std::string_view(value == nullptr ? "" : value);
     };
-    // In a job of Slurm mpirun's processes have both, and srun's of mpirun itself.
+    // In a Slurm job, processes of mpirun have both sets of variables; srun's describe mpirun itself.
     std::string_view rank = variable("OMPI_COMM_WORLD_LOCAL_RANK"),
                      size = variable("OMPI_COMM_WORLD_LOCAL_SIZE");
     if (rank.empty()) {

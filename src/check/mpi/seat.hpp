@@ -1,5 +1,5 @@
-// Which host and rail a process of an MPI program is: a process a rail on each host, by its launcher's words.
-// Pure.
+// Which host and rail a process of an MPI program belongs to: one process for each rail on each host,
+// according to its launcher. Pure.
 #pragma once
 
 #include "base/expected.hpp"
@@ -8,7 +8,7 @@
 
 namespace check::mpi {
 
-// As the launcher tells, before MPI is begun.
+// As given by the launcher, before MPI starts.
 struct Local {
     int rank = 0; // among this host's processes: its rail
     int size = 1; // processes on this host
@@ -20,10 +20,11 @@ struct Seat {
     int rank_of(int of_host, int of_rail) const { return of_host * rails + of_rail; }
 };
 
-// `get` reads the environment: of Open MPI's mpirun, or of srun. Errors: Code::usage, with how to start it.
+// `get` reads the environment: that of Open MPI's mpirun, or of srun. Errors: Code::usage, with how to start
+// it.
 base::Expected<Local> local_of(const std::function<const char*(const char*)>& get);
 
-// Ranks are in blocks of hosts, as srun and mpirun give them. Errors: Code::usage when this one's are not.
+// Ranks are in blocks of hosts, as srun and mpirun assign them. Errors: Code::usage if this rank is not.
 base::Expected<Seat> seat_of(int rank, int size, const Local& local);
 
 } // namespace check::mpi

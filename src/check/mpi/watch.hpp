@@ -1,4 +1,4 @@
-// A bound on a program whose library may wait for ever: it says where it stands, and ends.
+// A time limit for a program whose library may wait forever: reports what it waits for, and ends it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,8 +16,8 @@ void say_where(std::string what);
 
 class GiveUp {
 public:
-    // After `whole` the process tells "not done within 10m: WHERE" and ends with status 2, without its
-    // library, which the launcher ends on all hosts then. `tell` is called by another thread.
+    // After `whole` the process reports "not done within 10m: WHERE" through `tell`, called in another
+    // thread, and exits with status 2 without unloading its library; the launcher then ends it on all hosts.
     GiveUp(base::Duration whole, std::function<void(const std::string&)> tell);
     ~GiveUp();
     GiveUp(const GiveUp&) = delete;

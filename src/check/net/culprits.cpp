@@ -8,7 +8,7 @@ namespace check::net {
 
 namespace {
 
-// Deviations that the furthest of so many normal values exceeds with this chance.
+// Standard deviations that the largest of `values` normal values exceeds with this chance.
 double deviations(std::size_t values, double chance) {
     double low = 0, high = 12;
     const double wanted = chance / static_cast<double>(std::max<std::size_t>(values, 1));
@@ -19,18 +19,17 @@ double deviations(std::size_t values, double chance) {
     return high;
 }
 
-// A quarter of the others' bandwidth, or four times their latency: sound ends of one rail never differ so
-// much, whatever the few ends of a small gang do in a bad moment.
+// A quarter of the others' bandwidth, or four times their latency: sound ends of one rail never differ that
+// much, even if a small gang has few ends and one bad moment.
 const double beyond_any_spread = std::log(4.0);
 
-// How much slower an end must be to be named, having been heard of so often.
+// How much slower an end must be to be named, given the number of its measures.
 class Threshold {
 public:
     Threshold(const Fit& fit, const Bar& bar)
         : noise_(fit.noise), least_(bar.least), deviations_(deviations(fit.ends.size(), bar.chance)) {
-        // The end that its rail's level was taken from tells nothing of how ends differ, and of few hosts
-        // others are fitted to the same; only where most ends are alike to the bit is that what they differ
-        // by.
+        // An end that defines its rail's level says nothing about how ends differ, and with few hosts others
+        // are fitted to the same value. Equal values show that ends do not differ only if most have them.
         std::vector<double> off;
         std::size_t alike = 0;
         for (const auto& end : fit.ends)
@@ -41,12 +40,12 @@ public:
                     ++alike;
             }
         if (alike > off.size() + fit.rails) return;
-        // Of few ends the spread is itself unsure.
+        // With few ends the spread itself is uncertain.
         const double unsure = off.empty() ? 1 : 1 + 4 / static_cast<double>(off.size());
         spread_ = 1.4826 * unsure * quantile(std::move(off), 0.5);
     }
     double of(std::uint32_t heard) const {
-        // A Huber mean of so few measures is a tenth less sure than a mean.
+        // With this few measures a Huber mean is a tenth less certain than a mean.
         const double unsure = 1.1 * noise_ / std::sqrt(static_cast<double>(std::max(heard, 1u)));
         const double spread = std::min(deviations_ * spread_, beyond_any_spread);
         return std::max({least_, deviations_ * unsure, spread});
@@ -54,10 +53,10 @@ public:
 
 private:
     double noise_, least_, deviations_;
-    double spread_ = 0; // what sound ends differ by
+    double spread_ = 0; // how much sound ends differ
 };
 
-// The ends, from which what is common to some of them is taken off once it is named.
+// The ends; what is common to several of them is subtracted once it is named.
 class Matrix {
 public:
     Matrix(const Fit& fit, const Bar& bar) : fit_(fit), threshold_(fit, bar) {
@@ -67,7 +66,7 @@ public:
     std::size_t at(std::uint32_t host, std::uint32_t rail) const {
         return static_cast<std::size_t>(host) * fit_.rails + rail;
     }
-    // What more than half of these have above the rest, if it is enough to be named.
+    // The slowness that more than half of these have above the rest, if it is enough to be named.
     std::optional<double> take_common(const std::vector<std::size_t>& ends) {
         std::vector<double> values;
         std::uint32_t most = 0;
@@ -97,7 +96,7 @@ void name_rails(const Fit& fit, const Matrix& matrix, std::vector<Culprit>& name
         levels.push_back(fit.level[rail]);
     const double rest = quantile(levels, 0.5);
     for (std::uint32_t rail = 0; rail < fit.rails; ++rail) {
-        // A level stands on all of a rail's ends, but sound rails differ as sound ends do.
+        // A level is based on all of a rail's ends, but sound rails differ as much as sound ends do.
         std::uint32_t most = 0;
         for (std::uint32_t host = 0; host < fit.hosts; ++host)
             most = std::max(most, fit.end(host, rail).heard);
@@ -133,7 +132,7 @@ std::vector<Culprit> culprits(const Fit& fit, const std::vector<std::optional<st
             if (const auto& leaf = leaves[matrix.at(host, rail)])
                 below[{rail, *leaf}].push_back(matrix.at(host, rail));
     for (const auto& [place, ends] : below)
-        if (ends.size() > 1) // one cable is a cable
+        if (ends.size() > 1) // a single cable is reported as a cable
             if (const auto over = matrix.take_common(ends))
                 named.push_back({Part::leaf, {}, place.first, place.second, *over});
     for (std::uint32_t host = 0; host < fit.hosts; ++host) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view method = "NET", shortest = "a secret has at least 16 bytes";
 
-// Of equal length for all texts, so that how long it takes says nothing of where they differ.
+// Takes the same time for all texts of equal length, so that timing does not reveal where they differ.
 bool same(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return false;
     unsigned differ = 0;
@@ -25,7 +25,7 @@ bool same(std::string_view a, std::string_view b) {
     return differ == 0;
 }
 
-// HMAC (RFC 2104) over SHA-256, with hexadecimal digests in place of bytes.
+// HMAC (RFC 2104) over SHA-256, with hexadecimal digests instead of bytes.
 std::string keyed_digest(const std::string& secret, std::string_view text, std::string_view challenge) {
     const auto key = restart::digest_of({secret});
     std::string inner(64, '\x36'), outer(64, '\x5c');

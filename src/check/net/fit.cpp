@@ -8,9 +8,9 @@ namespace check::net {
 namespace {
 
 constexpr double to_deviation = 1.4826; // of a normal distribution's median absolute deviation
-constexpr double least_noise = 1e-3;    // a clock's grain: nothing is told from less
-constexpr double apart = 3;    // deviations by which a partner is slower, and tells nothing of an end
-constexpr double bend = 1.345; // Huber's: 95 % of the mean's efficiency where noise is normal
+constexpr double least_noise = 1e-3;    // a clock's resolution: smaller differences mean nothing
+constexpr double apart = 3;             // deviations by which a slower partner masks an end
+constexpr double bend = 1.345;          // Huber's: 95 % of the mean's efficiency where noise is normal
 constexpr int most_turns = 20;
 
 struct Heard {
@@ -18,7 +18,7 @@ struct Heard {
     double slowness = 0;
 };
 
-// Measures by end, those of one end side by side.
+// Measures grouped by end.
 class Book {
 public:
     Book(const std::vector<Cell>& cells, std::uint32_t hosts, std::uint32_t rails)
@@ -80,7 +80,7 @@ double huber_mean(std::vector<double>& values, double scale) {
     return mean;
 }
 
-// One turn over all ends; returns how far the furthest moved.
+// One pass over all ends; returns the largest change.
 double turn(const Book& book, double noise, std::vector<End>& ends, std::vector<double>& values) {
     double moved = 0;
     for (std::size_t end = 0; end < book.ends(); ++end) {
@@ -98,7 +98,7 @@ double turn(const Book& book, double noise, std::vector<End>& ends, std::vector<
             ends[end].heard = 1;
         } else {
             now = huber_mean(values, noise);
-            // Measures that fall into two halves: what the faster half does not show is not the end's.
+            // Measures in two groups: what the faster half does not show is not caused by this end.
             if (const double half = element(values, 0.5); now - half > noise) now = half;
         }
         moved = std::max(moved, std::abs(now - ends[end].slowness));
@@ -114,7 +114,7 @@ double noise_of(const Book& book, const std::vector<End>& ends) {
             left.push_back(
                 std::abs(heard->slowness - std::max(ends[end].slowness, ends[heard->partner].slowness)));
     if (left.empty()) return least_noise;
-    // Each end that was fitted took some of the noise along; every measure stands here twice.
+    // Each end that was fitted absorbed some of the noise; every measure is counted twice here.
     const auto measures = static_cast<double>(left.size()) / 2;
     const double fitted = static_cast<double>(
         std::count_if(ends.begin(), ends.end(), [](const End& end) { return end.heard > 0; }));
@@ -133,14 +133,14 @@ Fit fit(const std::vector<Cell>& cells, std::uint32_t hosts, std::uint32_t rails
     const Book book(cells, hosts, rails);
     made.ends.resize(book.ends());
     std::vector<double> values;
-    // Each begins with what its faster partners measured: sound if a quarter of these are.
+    // Each starts with what its faster partners measured: right if a quarter of these are sound.
     for (std::size_t end = 0; end < book.ends(); ++end) {
         values.clear();
         for (const auto* heard = book.begin(end); heard != book.end(end); ++heard)
             values.push_back(heard->slowness);
         made.ends[end].slowness = element(values, 0.25);
     }
-    // The first noise is what those beginnings leave over, mostly too much; the second is the fit's own.
+    // The first noise is estimated from these initial values and mostly too large; the second from the fit.
     for (int pass = 0; pass < 2; ++pass) {
         made.noise = noise_of(book, made.ends);
         for (int i = 0; i < most_turns && turn(book, made.noise, made.ends, values) > made.noise / 100; ++i) {

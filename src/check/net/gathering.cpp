@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t longest_hello = 64 << 10;
-constexpr std::size_t most_strangers = 4096; // connections that have not shown who they are
+constexpr std::size_t most_strangers = 4096; // connections that are not authenticated yet
 constexpr std::uint32_t meetings_a_round = 64;
 
 Moment after(double seconds) {
@@ -28,10 +28,10 @@ int until(Moment deadline) {
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
 }
 
-// One that has connected and is on its way in.
+// A process that has connected and is being authenticated.
 struct Stranger {
     Link link;
-    std::string challenge, hello; // that it was given; what it said, whose proof is still to come
+    std::string challenge, hello; // sent to it; received from it, before its proof
 };
 
 class Gatherer {
@@ -111,7 +111,7 @@ private:
         if (stranger.link.send(stranger.challenge, Clock::now())) strangers_.push_back(std::move(stranger));
     }
 
-    // False: it is to be forgotten here, as it is in or has no proof.
+    // False: remove it from this list, as it was admitted or has no proof.
     bool hear(Stranger& stranger) {
         for (;;) {
             auto said = stranger.link.take(longest_hello);
@@ -144,7 +144,7 @@ private:
         made_.lost.push_back({host, fmt::format("{} in round {}", why, round + 1)});
     }
 
-    // By rail, for one of a pair.
+    // The addresses by rail, for one host of a pair.
     std::vector<std::string> addresses(std::uint32_t own, std::uint32_t partner) const {
         std::vector<std::string> addresses;
         const auto &here = made_.rails[own], &there = made_.rails[partner];
@@ -168,7 +168,7 @@ private:
             waited.push_back(own);
             if (!links_[own]->send(to_text(go), after(1))) lose(own, made_.rounds, "takes no word");
         }
-        // A second for what is not measuring, on a host that has more processes than cores.
+        // One second for other work than measuring, on a host with more processes than cores.
         const auto deadline = after(plan_.effort.patience_s * static_cast<double>(rails) + 1);
         std::vector<std::optional<Done>> done(links_.size());
         while (Clock::now() < deadline) {
@@ -200,8 +200,8 @@ private:
         if (read->round == made_.rounds) done = *std::move(read);
     }
 
-    // What the first measured, or else why nothing was. Of a pair of which one was lost nothing is kept: that
-    // says nothing of the other's rails.
+    // Keeps what the first host measured, or why it could not. If one host of a pair was lost, nothing is
+    // kept: that says nothing about the other's rails.
     void keep(std::uint32_t a, std::uint32_t b, const std::optional<Done>& first,
               const std::optional<Done>& second) {
         if (!first || !second) return;
@@ -240,7 +240,7 @@ private:
     std::list<Stranger> strangers_;
 };
 
-// Comes in at one port. Errors: Code::unavailable when somebody else listens there.
+// Joins at one port. Errors: Code::unavailable when another program listens there.
 base::Expected<Link> come_in(const Launch& launch, std::uint16_t port, const Entry& entry,
                              const std::vector<Hello::Rail>& rails, Moment deadline) {
     const auto soon = std::min(deadline, after(5));
@@ -287,7 +287,7 @@ base::Expected<void> take_part(const Launch& launch, const std::vector<std::uint
     const auto deadline = after(plan.join_s);
     std::optional<Link> link;
     base::Error last{base::Code::unavailable, "nobody gathers"};
-    // The one that gathers may start later, and of several ports one is its own.
+    // The coordinator may start later, and listens on one of several ports.
     for (auto pause = std::chrono::milliseconds(10); !link;) {
         for (const auto port : ports) {
             auto came = come_in(launch, port, entry, rails, deadline);
@@ -303,7 +303,7 @@ base::Expected<void> take_part(const Launch& launch, const std::vector<std::uint
         ::poll(nullptr, 0, static_cast<int>(pause.count()));
         pause = std::min(pause * 2, std::chrono::milliseconds(500));
     }
-    // Others may still be on their way, and the last round may begin just before the end.
+    // Others may still be joining, and the last round may begin just before the end.
     const auto end = after(plan.join_s + plan.whole_s + plan.effort.patience_s * meetings_a_round);
     for (;;) {
         const auto said = link->receive(end);

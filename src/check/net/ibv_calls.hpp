@@ -1,4 +1,5 @@
-// libibverbs' functions that we use, of its own declarations, and its devices. For files that see its header.
+// The functions of libibverbs that we use, with its own declarations, and its devices. For files that include
+// its header.
 #pragma once
 
 #include "check/net/ibv_ports.hpp"
@@ -47,7 +48,7 @@ struct IbvCalls {
 
 #ifdef RY_HAVE_VERBS
 
-// The list of devices, and one by its name.
+// The list of devices, and lookup by name.
 class IbvDevices {
 public:
     explicit IbvDevices(const IbvCalls& calls) : calls_(calls), list_(calls.ibv_get_device_list(&count_)) {}
@@ -71,12 +72,12 @@ private:
     ibv_device** list_;
 };
 
-// What the port says of itself. False: it does not.
+// What the port reports about itself. False: nothing.
 bool query_port(const IbvCalls& calls, ibv_context* context, int port, ibv_port_attr& attributes);
 
 #endif
 
-// Where this build has no header of it.
+// The error if this build has no header of libibverbs.
 base::Error ibv_not_built();
 
 } // namespace check::net

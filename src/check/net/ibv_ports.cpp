@@ -18,7 +18,7 @@ base::Expected<std::shared_ptr<const IbvCalls>> open_ibv(std::span<const std::st
     std::string name = "libibverbs.so.1";
     for (const auto& path : paths)
         if (std::filesystem::path(path).filename().string().starts_with("libibverbs.")) name = path;
-    void* library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); // stays: its drivers may have threads
+    void* library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); // never unloaded: drivers may have threads
     if (library == nullptr)
         return base::Error{base::Code::not_found, fmt::format("libibverbs: {}", ::dlerror())};
     auto calls = std::make_shared<IbvCalls>();

@@ -1,4 +1,4 @@
-// libibverbs at run time, and the ports that it shows: a host without it gets a sentence.
+// libibverbs at run time, and the ports that it shows: without it, there is an error message.
 #pragma once
 
 #include "base/expected.hpp"
@@ -12,11 +12,12 @@ namespace check::net {
 
 struct IbvCalls; // ibv_calls.hpp
 
-// The one of `paths` whose name begins with libibverbs., else libibverbs.so.1. Errors: Code::not_found
-// without the library, Code::unavailable when a name is missing, or this build has no header of it.
+// Loads the one of `paths` whose name begins with "libibverbs.", else libibverbs.so.1. Errors:
+// Code::not_found without the library, Code::unavailable when a name is missing, or when this build has no
+// header of it.
 base::Expected<std::shared_ptr<const IbvCalls>> open_ibv(std::span<const std::string> paths);
 
-// "mlx5_0:1" of each port that is active. Errors: Code::unavailable: there is no device.
+// "mlx5_0:1" for each active port. Errors: Code::unavailable: there is no device.
 base::Expected<std::vector<std::string>> ibv_ports(const IbvCalls& calls);
 
 } // namespace check::net

@@ -40,7 +40,7 @@ double seconds_since(Clock::time_point from) {
     return std::chrono::duration<double>(Clock::now() - from).count();
 }
 
-// What the first of a pair leaves in the other's memory at the end; `meeting` is written last.
+// What the first host of a pair writes to the other's memory at the end; `meeting` is written last.
 struct Control {
     double latency_us = 0, gbps = 0, gbps_back = 0;
     std::uint64_t meeting = 0;
@@ -52,7 +52,7 @@ struct Memory {
     alignas(4096) std::array<std::byte, block_size> block;
 };
 
-// As it travels: both ends are of one architecture.
+// The wire format: both ends have the same architecture.
 struct Address {
     std::array<char, 4> magic{'i', 'b', 'v', '1'};
     std::uint32_t queue = 0, key = 0;
@@ -62,7 +62,7 @@ struct Address {
     std::array<std::uint8_t, 16> gid{};
 };
 
-// Of RoCE the version that is routed, with an IPv4 address where there is one; of InfiniBand the first.
+// For RoCE the routed version, with an IPv4 address if there is one; for InfiniBand the first.
 std::uint8_t gid_index_of(const std::string& name, int port) {
     const std::filesystem::path folder = fmt::format("/sys/class/infiniband/{}/ports/{}", name, port);
     int best = 0;
@@ -181,8 +181,8 @@ private:
         return calls_->ibv_modify_qp(queue_, &attributes, mask) == 0;
     }
 
-    // From wherever it was. Both ends number their packets from the meeting on: what is left of an earlier
-    // one has other numbers.
+    // From any state. Both ends number their packets starting from the meeting, so that packets left over
+    // from an earlier one have other numbers.
     bool connect(std::uint32_t meeting) {
         const auto packet = meeting << 8 & 0xffffff;
         ibv_qp_attr next{};
@@ -221,7 +221,7 @@ private:
                                 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
     }
 
-    // Between what stands at the same place of both memories.
+    // Between the same offset of both memories.
     bool post(ibv_wr_opcode what, const void* at, std::size_t bytes, std::size_t to) {
         ibv_sge here{reinterpret_cast<std::uint64_t>(at), static_cast<std::uint32_t>(bytes), region_->lkey};
         ibv_send_wr work{};
@@ -235,7 +235,7 @@ private:
         return ::ibv_post_send(queue_, &work, &bad) == 0;
     }
 
-    // One that was posted has ended well.
+    // Whether one posted request has completed successfully.
     bool one_done() {
         ibv_wc ended{};
         for (int looks = 0;; ++looks) {
@@ -255,8 +255,8 @@ private:
         return post(IBV_WR_RDMA_WRITE, at, bytes, to) && one_done();
     }
 
-    // The peer may not be there yet: the device gives up after a while, and it is tried anew until the
-    // patience ends.
+    // The peer may not be there yet: the device gives up after a while, and the connection is retried until
+    // the patience ends.
     bool reach(std::uint32_t meeting) {
         do {
             if (!connect(meeting)) {
@@ -286,7 +286,7 @@ private:
         return true;
     }
 
-    // Blocks one after the other, some of them on their way at once.
+    // Blocks one after the other, several of them in flight at once.
     bool move(ibv_wr_opcode what, double seconds, double& gbps) {
         std::size_t sent = 0, ended = 0;
         const auto began = Clock::now();

@@ -26,7 +26,7 @@ base::Expected<std::uint32_t> number(const Get& get, const char* name) {
     return static_cast<std::uint32_t>(*value);
 }
 
-// The rank that the launcher gave; none: nobody did.
+// The rank that the launcher set; none if there is no launcher.
 base::Expected<std::optional<std::uint32_t>> launched_rank(const Get& get) {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
         if (!variable(get, name).empty()) {

@@ -1,4 +1,4 @@
-// Which of the hosts this process measures for, as its launcher says: srun, mpirun or a list. Pure.
+// Which of the hosts this process measures for, according to its launcher: srun, mpirun or a list. Pure.
 #pragma once
 
 #include "base/expected.hpp"
@@ -12,24 +12,24 @@
 namespace check::net {
 
 struct Launch {
-    std::vector<std::string> hosts; // by rank; the first one's process brings the others together
+    std::vector<std::string> hosts; // by rank; the first host's process coordinates
     std::uint32_t rank = 0;
-    std::string job; // what tells this start from others: where its processes meet is taken from it
+    std::string job; // identifies this launch: its processes derive their meeting ports from it
 };
 
-// What the user said; it comes before what a launcher says.
+// The user's settings, which take precedence over the launcher's.
 struct Said {
-    std::string hosts; // "n[1-4]", in the order of ranks; empty: the launcher's
+    std::string hosts; // "n[1-4]", in rank order; empty: the launcher's
     std::optional<std::uint32_t> rank;
-    std::string own_name; // this host's, by which its rank is found in the list
+    std::string own_name; // this host's, to find its rank in the list
 };
 
-// `get` reads the environment. srun: SLURM_STEP_NODELIST, SLURM_PROCID and SLURM_NTASKS, one task a host.
-// mpirun of Open MPI has ranks, but no list: said.hosts is needed. Errors (Code::usage) name what is missing.
+// `get` reads the environment. srun: SLURM_STEP_NODELIST, SLURM_PROCID and SLURM_NTASKS, one task per host.
+// Open MPI's mpirun sets ranks, but no list: said.hosts is needed. Errors (Code::usage) name what is missing.
 base::Expected<Launch> launch_of(const Said& said, const std::function<const char*(const char*)>& get);
 
-// Where the processes of a job meet, when nobody said: eight ports that follow, of which the first free one
-// is taken. Below the kernel's usual range for outgoing connections, which begins at 32,768.
+// Where the processes of a job meet by default: eight consecutive ports, of which the first free one is used.
+// Below the kernel's usual range for outgoing connections, which begins at 32,768.
 std::vector<std::uint16_t> meeting_ports(const std::string& job);
 
 } // namespace check::net

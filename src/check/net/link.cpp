@@ -25,7 +25,7 @@ void at_once(int fd) {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-// That the kernel gave a socket which was bound to any.
+// The port that the kernel chose for a socket bound to any port.
 std::uint16_t port_of(int fd) {
     sockaddr_storage address{};
     socklen_t size = sizeof address;

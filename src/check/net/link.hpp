@@ -1,5 +1,5 @@
-// Messages over a TCP connection between processes that measure together: four bytes of length, then JSON.
-// Nothing here waits longer than it is told to.
+// Messages over a TCP connection between processes that measure together: four bytes of length, then JSON. No
+// call waits beyond its deadline.
 #pragma once
 
 #include "base/expected.hpp"
@@ -23,10 +23,10 @@ public:
 
     // Errors: Code::unavailable.
     base::Expected<void> send(std::string_view text, Moment deadline);
-    // The next message if it is there whole; nothing if it is not yet. Errors (Code::unavailable): the peer
-    // has closed, or what it sends is no message of at most `longest` bytes.
+    // The next message if it has arrived whole; otherwise nothing. Errors (Code::unavailable): the peer has
+    // closed, or sent something that is not a message of at most `longest` bytes.
     base::Expected<std::optional<std::string>> take(std::size_t longest = 16u << 20);
-    // Waits for it.
+    // Waits for the next message.
     base::Expected<std::string> receive(Moment deadline, std::size_t longest = 16u << 20);
 
 private:
@@ -34,16 +34,16 @@ private:
     std::string read_;
 };
 
-// A socket that listens on the first of these ports that is free, on all addresses; and which one that is.
-// Port 0 is one that the kernel chooses.
+// A socket that listens on all addresses, on the first of these ports that is free; and which one that is.
+// Port 0 lets the kernel choose.
 struct Listener {
     base::UniqueFd fd;
     std::uint16_t port = 0;
 };
 base::Expected<Listener> listen_on(const std::vector<std::uint16_t>& ports);
 
-// A connection to the host, tried at each address and port until one takes it. Errors: Code::unavailable,
-// Code::not_found for a name without an address.
+// Connects to the host, trying each address until one accepts. Errors: Code::unavailable, Code::not_found for
+// a name without an address.
 base::Expected<Link> connect_to(const std::string& host, std::uint16_t port, Moment deadline);
 
 } // namespace check::net

@@ -1,4 +1,4 @@
-# The network between hosts: who measures with whom and what is slow (pure), and those that measure.
+# The network between hosts: which hosts measure together and what is slow (pure), and the measurements.
 noinst_LTLIBRARIES += libry_check_net.la libry_check_gather.la
 libry_check_net_la_SOURCES = \
 	%D%/culprits.cpp %D%/culprits.hpp \
@@ -7,7 +7,7 @@ libry_check_net_la_SOURCES = \
 	%D%/pair.hpp \
 	%D%/tournament.cpp %D%/tournament.hpp
 check_net_libs = libry_check_net.la $(base_libs)
-# libibverbs is found at run time; its header is all that is needed here.
+# libibverbs is found at run time; only its header is needed here.
 noinst_LTLIBRARIES += libry_check_ibv.la
 libry_check_ibv_la_SOURCES = \
 	%D%/ibv_calls.hpp \

@@ -36,7 +36,7 @@ base::Expected<json::value> parsed(std::string_view text) {
     return base::parse_json(text, 8);
 }
 
-// Calls `read` for each element of the member, until one fails.
+// Calls `read` for each element of the member, until one call fails.
 template <class Read> base::Expected<void> each(const base::Reader& of, std::string_view member, Read read) {
     const auto list = of.at(member);
     if (!list) return list.error();

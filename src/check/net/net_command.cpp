@@ -26,7 +26,7 @@ namespace check::net {
 namespace {
 
 constexpr std::uint32_t quick_rounds = 6; // the fewest that name nothing wrong: tests/bench/netfit_bench
-constexpr std::uint32_t all_up_to = 16;   // rounds that are run when nobody said how many
+constexpr std::uint32_t all_up_to = 16;   // default: all rounds up to this many
 
 Leaves leaves_of(const topo::Fabric& fabric, const Gathered& gathered) {
     Leaves leaves;
@@ -56,7 +56,7 @@ std::vector<std::string> units_of(const topo::Fabric& fabric, const std::vector<
     return units;
 }
 
-// What measures over one rail, and its address.
+// A means of measuring over one rail, and its address.
 struct Rail {
     std::string address;
     std::function<base::Expected<Measured>(const std::string&, std::uint32_t, bool, const Effort&)> measure;

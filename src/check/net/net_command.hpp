@@ -27,24 +27,24 @@ struct NetOptions { // as typed
 struct NetOutcome {
     Gathered gathered;
     Verdict verdict;
-    std::vector<std::string> units{}; // of each host, by name; empty: unknown
+    std::vector<std::string> units{}; // of each host, its unit's name; empty: unknown
 };
 
-// Takes part on this host, one process on each. On the first one returns what was found, else nothing.
-// `progress` hears a phrase now and then. Errors: Code::usage and Code::input for options and files,
-// Code::unavailable when there is nothing to measure with, or the first host is not reached.
+// Takes part on this host, one process on each. On the first host returns the result, elsewhere nothing.
+// `progress` gets a phrase now and then. Errors: Code::usage and Code::input for options and files,
+// Code::unavailable when there is nothing to measure with, or the first host cannot be reached.
 base::Expected<std::optional<NetOutcome>>
 measure_net(const NetOptions& options, const std::function<void(const std::string&)>& progress);
 
 class NetCommand {
 public:
     void add_options(base::Words& words);
-    // The exit status: 1 when something is slow or somebody was lost.
+    // The exit status: 1 if something is slow or a host was lost.
     int run(const base::Cli& cli) const;
 
 private:
     NetOptions options_;
-    std::string svg_; // a file to draw into
+    std::string svg_; // the output file
     bool as_json_ = false;
 };
 

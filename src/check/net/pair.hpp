@@ -1,4 +1,4 @@
-// What one pair of hosts measured over one rail, and how much it is to measure.
+// The result of one pair of hosts over one rail, and how long to measure.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace check::net {
 
 struct Measured {
-    // Half of the shortest time there and back of 8 bytes: a host that is busy makes most of them slow, a
-    // cable all.
+    // Half of the shortest round trip of 8 bytes: a busy host slows most round trips, a bad cable all of
+    // them.
     double latency_us = 0;
     double gbps = 0;      // from the first host to the second, payload
     double gbps_back = 0; // from the second to the first
@@ -17,7 +17,7 @@ struct Measured {
 
 struct Effort {
     double seconds = 0.05; // for each of the three measures
-    double patience_s = 5; // for the three together; what takes longer has failed
+    double patience_s = 5; // for all three; a measurement that takes longer has failed
 };
 
 } // namespace check::net

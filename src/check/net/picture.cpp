@@ -17,7 +17,7 @@ using topo::draw::Canvas;
 
 constexpr double margin = 16, label = 120, gap = 3, row_height = 14, text_height = 18;
 
-// Shares of the rail's level and how they are filled, the fastest first.
+// Shares of the rail's level and their fill patterns, the fastest first.
 struct Step {
     double least;
     std::string_view style, words;
@@ -142,7 +142,7 @@ private:
             canvas_.path(box(margin + label - 1, y_ - 1, wide_ + 1, row_height), "named");
     }
 
-    // Cells of one fill are one path.
+    // Cells with the same fill are one path.
     void pairs(std::uint32_t rail) {
         canvas_.text(margin, y_ + text_height - 6, 11, "b", fmt::format("rail {}: pairs", rail));
         y_ += text_height;
@@ -194,8 +194,8 @@ private:
     std::size_t hosts_;
     std::uint32_t rails_;
     double cell_ = 0, wide_ = 0, y_ = 0;
-    std::vector<double> at_;                                 // of a host
-    std::map<std::string, std::pair<double, double>> spans_; // of a unit
+    std::vector<double> at_;                                 // by host
+    std::map<std::string, std::pair<double, double>> spans_; // by unit
     Canvas canvas_;
 };
 

@@ -1,4 +1,4 @@
-// A gathering and its verdict, for people and as JSON.
+// A gathering and its verdict, as text and as JSON.
 #pragma once
 
 #include "base/json.hpp"
@@ -8,8 +8,8 @@
 
 namespace check::net {
 
-// What each end is good for, in Gb/s and microseconds, as a table of hosts and rails, up to 64 hosts; of more
-// those that are named. Below it what is slow and who was not measured.
+// The level of each end, in Gb/s and microseconds, as a table of hosts and rails; above 64 hosts only named
+// ends. Below it what is slow and which hosts were not measured.
 std::string print(const Gathered& gathered, const Verdict& verdict);
 
 // {"hosts":[…],"rounds":6,…,"slow":[…],"lost":[…],"unusable":[…],"ends":[…],"pairs":[…]}: railcheck(8).

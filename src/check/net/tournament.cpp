@@ -6,12 +6,12 @@
 
 namespace check::net {
 
-// The last of an even number of places stands still; of the others those meet whose numbers add up to the
-// round, modulo their count. With an odd number of hosts that last place is empty.
+// The last of an even number of places is fixed; of the others, two meet if their numbers add up to the
+// round, modulo their count. With an odd number of hosts the last place is empty.
 std::optional<std::uint32_t> Tournament::opponent(std::uint32_t round, std::uint32_t host) const {
     const std::uint64_t moving = rounds();
     const auto place = static_cast<std::uint64_t>(host);
-    const std::uint64_t own = (moving + 1) / 2 * round % moving; // twice this is the round: it meets the last
+    const std::uint64_t own = (moving + 1) / 2 * round % moving; // twice this is the round: meets the last
     std::uint64_t other = 0;
     if (place == moving)
         other = own;
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> some_rounds(std::uint32_t rounds, std::uint32_t count
     std::vector<std::uint32_t> all(rounds);
     std::iota(all.begin(), all.end(), 0u);
     if (count == 0 || count >= rounds) return all;
-    // Not std::shuffle, whose order is each library's own.
+    // Not std::shuffle, whose order depends on the library.
     std::mt19937_64 random(seed);
     for (std::uint32_t i = 0; i < count; ++i)
         std::swap(all[i], all[i + random() % (rounds - i)]);

@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t block_size = 256 << 10; // bytes of a message of the bandwidth's measure
-constexpr std::uint32_t most_blocks = 1024;   // on their way at once
+constexpr std::uint32_t most_blocks = 1024;   // in flight at once
 constexpr std::uint32_t least_pings = 40, most_pings = 1000;
 
 enum class Kind : std::uint8_t { ping, pong, count, block, taken };
@@ -40,7 +40,7 @@ class UcxRail::Worker {
 public:
     static base::Expected<std::unique_ptr<Worker>> open(const std::string& device,
                                                         const std::string& transports) {
-        // What it has to say it would print on standard output; what fails is told by us.
+        // UCX would print its messages on standard output; we report errors ourselves.
         ucs_global_opts_set_value("LOG_LEVEL", "fatal");
         std::unique_ptr<Worker> made(new Worker(device));
         ucp_config_t* config = nullptr;
@@ -111,8 +111,8 @@ private:
         return {base::Code::unavailable, device_ + ": the peer does not answer"};
     }
 
-    // Lets UCX work. Spins while there is something to do and for a moment after, then sleeps: on a host with
-    // fewer cores than processes a peer may need this one.
+    // Lets UCX work. Spins while there is work and for a moment after, then sleeps: on a host with fewer
+    // cores than processes a peer may need this one.
     void progress() {
         if (ucp_worker_progress(worker_) != 0) {
             idle_ = 0;
@@ -124,7 +124,7 @@ private:
         ::poll(&watched, 1, 1);
     }
 
-    // True once it is done. The request is freed.
+    // True once the request is done. Frees it.
     bool done(ucs_status_ptr_t request) {
         if (request == nullptr) return true;
         if (UCS_PTR_IS_ERR(request)) {
@@ -138,7 +138,7 @@ private:
         while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
             progress();
             if ((broken_ == UCS_OK || cancelled) && Clock::now() < until) continue;
-            if (cancelled) break; // UCX keeps it; nothing of it is used again
+            if (cancelled) break; // UCX keeps it; it is never used again
             ucp_request_cancel(worker_, request);
             cancelled = true;
             until = Clock::now() + std::chrono::milliseconds(50);
@@ -162,7 +162,7 @@ private:
     bool send(Kind kind, std::uint64_t word) { return done(begin_send(kind, &word, sizeof word)); }
     bool receive(Kind kind, std::uint64_t& word) { return done(begin_receive(kind, &word, sizeof word)); }
 
-    // `blocks` of them, all on their way at once.
+    // Transfers `blocks` blocks, all in flight at once.
     bool all(std::uint32_t blocks, bool sent) {
         std::vector<ucs_status_ptr_t> requests;
         for (std::uint32_t i = 0; i < blocks; ++i)
@@ -174,7 +174,7 @@ private:
         return good;
     }
 
-    // Messages there and back, until the time is over and there were enough; the last one says so.
+    // Round trips, until the time is over and there were enough; the last message says that it is the last.
     bool ask_latency(double seconds, double& latency_us) {
         std::vector<double> times;
         std::uint64_t word = 1;
@@ -196,8 +196,8 @@ private:
         return true;
     }
 
-    // Ever more blocks at once, until as many as fit in half of the time: a slow rail is done after a few, a
-    // fast one is not held back by waiting for the answers between.
+    // Doubles the number of blocks in flight until they take a quarter of the time: a slow rail is done after
+    // a few, a fast one is not slowed by waiting for the replies in between.
     bool push(double seconds, double& gbps) {
         const auto began = Clock::now();
         std::uint64_t word = 0;
@@ -221,7 +221,7 @@ private:
         }
     }
 
-    // Each end tells the other what it alone has measured.
+    // Each end sends the other the value that only it has measured.
     base::Expected<Measured> lead(double seconds) {
         Measured measured;
         std::uint64_t back = 0;
@@ -255,7 +255,7 @@ private:
     ucp_context_h context_ = nullptr;
     ucp_worker_h worker_ = nullptr;
     ucp_ep_h peer_ = nullptr;
-    int event_ = -1; // belongs to the worker
+    int event_ = -1; // owned by the worker
     std::uint32_t meeting_ = 0;
     ucs_status_t broken_ = UCS_OK; // of the peer
     Clock::time_point deadline_;

@@ -1,5 +1,5 @@
-// What a gathering's measures say: rails, leaves, hosts and cables that are slow, by bandwidth or latency,
-// with the numbers; and who could not be measured. Pure.
+// Results of a gathering: rails, leaves, hosts and cables that are slow, by bandwidth or latency, with the
+// numbers; and what could not be measured. Pure.
 #pragma once
 
 #include "check/net/culprits.hpp"
@@ -10,7 +10,7 @@
 
 namespace check::net {
 
-// Where each end is cabled to, as far as it is known: leaf names, and of each end, by host, then rail, which.
+// The cabling of the ends, as far as it is known: leaf names, and the leaf of each end, by host, then rail.
 struct Leaves {
     std::vector<std::string> names;
     std::vector<std::optional<std::uint32_t>> of_end;
@@ -18,27 +18,28 @@ struct Leaves {
 
 struct Slow {
     Culprit culprit;
-    std::string host, device, leaf; // those of the culprit; empty: not of one
-    double bandwidth_share = 1;     // of the rest's
-    double latency_times = 1;       // the rest's
+    std::string host, device, leaf; // those of the culprit; empty: not applicable
+    double bandwidth_share = 1;     // of the others'
+    double latency_times = 1;       // the others'
     std::string how_much{};         // "46 % of the others' bandwidth"
     std::string says{};             // "n3 mlx5_2:1 (rail 2): 46 % of the others' bandwidth"
 };
 
 struct Bars {
     Bar bandwidth{};              // 5 % less
-    std::optional<Bar> latency{}; // none: it is shown, and nothing is named for it
+    std::optional<Bar> latency{}; // none: latency is reported but not judged
 };
 
 struct Verdict {
     Fit bandwidth, latency;
     std::vector<Slow> slow; // the slowest first
-    // Rails whose device could not be used: "n3 eth2: UCX has no such device".
+    // Rails whose device is unusable: "n3 eth2: UCX has no such device".
     std::vector<std::string> unusable;
     bool sound(const Gathered& of) const { return slow.empty() && unusable.empty() && of.lost.empty(); }
 };
 
-// A pair that failed over a rail though both hosts are there counts as a thousand times slower than the rest.
+// A pair that failed over a rail although both hosts are there counts as a thousand times slower than the
+// rest.
 Verdict judge(const Gathered& gathered, const Leaves& leaves, const Bars& bars = {});
 
 } // namespace check::net

@@ -1,5 +1,5 @@
 # The checkpoint contract: librailckpt and railckpt. The interval is its own library, so that librailckpt
-# carries nothing else of the restart daemon's.
+# contains nothing else of the restart daemon.
 noinst_LTLIBRARIES += libry_interval.la libry_ckpt.la libry_kinds.la
 libry_interval_la_SOURCES = %D%/interval.cpp %D%/interval.hpp
 
@@ -41,7 +41,7 @@ libry_kinds_la_SOURCES = \
 kinds_libs = libry_kinds.la
 ckpt_libs = libry_ckpt.la libry_interval.la $(wire_libs)
 
-# What a job links: nothing but railckpt_* is seen from outside.
+# What a job links: it exports only railckpt_*.
 lib_LTLIBRARIES += librailckpt.la
 include_HEADERS += %D%/railckpt.h
 EXTRA_DIST += %D%/librailckpt.map

@@ -1,4 +1,4 @@
-# restart/lsf: what a job of LSF runs.
+# restart/lsf: programs that run in an LSF job.
 noinst_LTLIBRARIES += libry_lsf_job.la
 libry_lsf_job_la_SOURCES = \
 	%D%/allocation.cpp %D%/allocation.hpp \

@@ -1,4 +1,4 @@
-# restart/run: railrun, which starts a step again inside its job's allocation.
+# restart/run: railrun, which restarts a step inside its job's allocation.
 noinst_LTLIBRARIES += libry_run.la
 libry_run_la_SOURCES = \
 	%D%/checkpoints.cpp %D%/checkpoints.hpp \

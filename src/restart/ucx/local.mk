@@ -1,5 +1,5 @@
-# librailucx.so, which jobs preload: C, so that no C++ runtime comes into their processes with it. What is no part of
-# standing before libucp is a library of its own, which the unit tests link.
+# librailucx.so, which jobs preload: C, so that it brings no C++ runtime into their processes. What does not
+# wrap libucp is in a separate library, which the unit tests link.
 noinst_LTLIBRARIES += libry_ucx.la
 libry_ucx_la_SOURCES = \
 	%D%/ucx_ranks.c %D%/ucx_ranks.h \
