@@ -40,14 +40,14 @@ public:
             thread_.detach();
     }
 
-    // The body has returned.
+    // True once the body has returned.
     bool ended() const {
         const std::lock_guard lock(state_->mutex);
         return state_->ended;
     }
 
-    // Asks the body to return, without waiting: of several that are to end, all are asked before the first is
-    // waited for, so that they share the second.
+    // Asks the body to return, without waiting: to end several, stop all of them before waiting for the
+    // first, so that they share the second.
     void stop() {
         state_->stop.request_stop();
         if (!stopped_) stopped_ = std::chrono::steady_clock::now();
@@ -65,7 +65,7 @@ private:
     std::optional<std::chrono::steady_clock::time_point> stopped_;
 };
 
-// Sleeps, or less when asked to stop: then false.
+// Sleeps; false if woken early by a stop request.
 template <class Rep, class Period> bool pause(std::stop_token stop, std::chrono::duration<Rep, Period> time) {
     std::mutex mutex;
     std::condition_variable_any wake;
@@ -74,7 +74,7 @@ template <class Rep, class Period> bool pause(std::stop_token stop, std::chrono:
     return !stop.stop_requested();
 }
 
-// The newest value of something, with its number (from 1) and the time it came.
+// The newest value, with its number (from 1) and the time it arrived.
 template <class T> class Latest {
 public:
     struct Entry {

@@ -42,7 +42,7 @@ std::optional<base::Duration> CutOff::silence(Time now, base::Duration after) co
 }
 
 struct CutOffWatch::Work {
-    // Where a host was seen to live: as an address, since names cannot be looked up without a network.
+    // Where a host was seen alive: an address, since names cannot be looked up without a network.
     struct Place {
         std::string address;
         std::uint16_t port = 0;
@@ -53,11 +53,11 @@ struct CutOffWatch::Work {
     std::vector<Witness> restartd;
     base::Duration after{};
     CutOff judge{Clock::now()};
-    std::optional<std::vector<Witness>> named; // by restartd, not looked at yet
+    std::optional<std::vector<Witness>> named; // by restartd, not used yet
     std::optional<Clock::time_point> taken;
     Look look;
 
-    // The task's own.
+    // Used by the task only.
     std::vector<Place> masters, others;
     bool told = false;
 
@@ -69,7 +69,7 @@ struct CutOffWatch::Work {
     void tell();
 };
 
-// Those that answer now, at the address that does.
+// Those that answer now, with the address that answered.
 std::vector<CutOffWatch::Work::Place> CutOffWatch::Work::living(const std::vector<Witness>& list) const {
     std::vector<Place> found(list.size());
     std::vector<std::thread> threads;
@@ -192,7 +192,7 @@ void CutOffWatch::retarget(std::vector<Witness> restartd, base::Duration after) 
     const std::lock_guard lock(work_->mutex);
     work_->restartd = std::move(restartd);
     work_->after = after;
-    work_->taken.reset(); // both are looked at anew
+    work_->taken.reset(); // both are examined again
 }
 
 base::Knocked CutOffWatch::by_knocking(const std::string& address, std::uint16_t port) {

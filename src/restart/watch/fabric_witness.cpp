@@ -28,7 +28,7 @@ bool is_down(const topo::Fabric& file, const Swept& swept, const topo::Hca& hca,
     if (const auto* seen = find_port(swept, hca.guid, port.number); seen && seen->linked) return false;
     const auto& link = file.links[static_cast<std::size_t>(port.link)];
     const auto& far = link.a.switch_ != topo::none ? link.a : link.b;
-    if (far.switch_ == topo::none) return false; // two HCAs back to back: no switch that knows
+    if (far.switch_ == topo::none) return false; // two HCAs back to back: no switch can report
     const auto guid = file.switches[static_cast<std::size_t>(far.switch_)].guid;
     const auto* other_end = find_port(swept, guid, far.port);
     return other_end && !other_end->linked && other_end->state == topo::LinkState::down;
@@ -40,7 +40,7 @@ topo::Guid guid_of(const topo::Fabric& file, const topo::End& end) {
                : file.hosts[static_cast<std::size_t>(end.host)].hcas[static_cast<std::size_t>(end.hca)].guid;
 }
 
-// Seen down at one end, and up at none.
+// Seen down at one end, and not seen up at the other.
 bool is_seen_down(const topo::Fabric& file, const Swept& swept, const topo::Link& link) {
     bool down = false;
     for (const auto* end : {&link.a, &link.b}) {

@@ -1,8 +1,8 @@
-// What one sweep of the fabric says about the hosts of the fabric file. Pure.
+// What one sweep of the fabric shows about the hosts of the fabric file. Pure.
 //
-// The witness of a dead link is the switch at its other end: a link counts as down only when that switch
-// answered and says that the port is down, and the HCA was seen nowhere else. What a sweep did not reach is
-// unknown and counts as up, so a sweep that ended early never reports a host as lost.
+// The evidence for a dead link is the switch at its other end: a link counts as down only if that switch
+// answered and reports the port as down, and the HCA was seen nowhere else. What a sweep did not reach is
+// unknown and counts as up, so an incomplete sweep never reports a host as lost.
 #pragma once
 
 #include "restart/wire/report.hpp"
@@ -15,15 +15,15 @@
 
 namespace restart {
 
-// `file`: the fabric as it should be, derived; `swept`: what answered. The report is complete when every
-// switch that has hosts was seen. A host's links are those the file knows. Linear time.
+// `file`: the expected fabric, derived; `swept`: what answered. The report is complete if every switch with
+// hosts was seen. A host's links are those of the file. Linear time.
 FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept);
 
 // Whether a sweep can see this link of the file.
 bool can_be_seen(const topo::Hca& hca, const topo::HcaPort& port);
 
-// Whether the file has links of HCAs by their GUIDs: a file with only names or units (topology.conf) has
-// none, and no sweep can be compared with it.
+// Whether the file has links of HCAs with their GUIDs: a file with only names or units (topology.conf) has
+// none, and cannot be compared with a sweep.
 bool has_links_to_see(const topo::Fabric& file);
 
 // Log sentences about what changed between two reports; hosts with the same change share one sentence.

@@ -1,8 +1,8 @@
-// fabricwatchd: sweeps the InfiniBand fabric and reports to restartd which hosts have lost links, and what is
-// wrong with links by the counters of their ports (fabric/link_watch.hpp). Each sweep runs in a child process
-// (run_apart.hpp), and another is told of links that change between two sweeps (link_notices.hpp); the daemon
-// itself has one thread: sweep, post, read counters, judge, wait. The counters come after the report: who has
-// lost links is what jobs wait for.
+// fabricwatchd: sweeps the InfiniBand fabric and reports to restartd which hosts have lost links, and
+// problems of links by the counters of their ports (fabric/link_watch.hpp). Each sweep runs in a child
+// process (run_apart.hpp), and another child receives notices of links that change between two sweeps
+// (link_notices.hpp). The daemon itself has one thread: sweep, post, read counters, evaluate, wait. Counters
+// come after the report, as jobs wait for the lost links.
 #include "base/cli.hpp"
 #include "base/daemon.hpp"
 #include "base/log.hpp"
@@ -79,7 +79,7 @@ base::Expected<topo::Fabric> read_file(const std::string& path) {
     return file;
 }
 
-// A fabric of thousands of hosts is swept in seconds; more is a hang.
+// A fabric of thousands of hosts is swept in seconds; longer is a hang.
 constexpr base::Duration sweep_deadline = 30s;
 
 struct Swept {
@@ -94,7 +94,7 @@ base::Expected<Swept> sweep(const topo::Fabric& file, const topo::MadPort& port,
         [&]() -> base::Expected<std::string> {
             const auto swept = topo::discover_live(port);
             if (!swept) return swept.error();
-            // A report has no line feed, and addresses have no zero.
+            // A report has no line feed, and addresses have no NUL.
             return fmt::format("{}\n{}", testify(file, *swept).to_json(),
                                leaf_addresses(file, *swept).to_text()) +
                    '\0' + to_bytes(seen_ends(*swept));
@@ -166,7 +166,7 @@ public:
         : options_(std::move(options)), settings_(std::move(settings)), file_(std::move(file)),
           delivery_(std::move(delivery)), links_(file_, settings_.links) {}
 
-    // One sweep; a signal ends it early, for run() to take.
+    // One sweep; a signal ends it early and is handled by run().
     void step(const base::Daemon& daemon) {
         auto swept = sweep(file_, settings_.port, daemon.signals());
         if (!swept) {
@@ -182,7 +182,7 @@ public:
         for (const auto& sentence : news(last_, report))
             log::info("{}", sentence);
         if (settings_.counters) {
-            // Those of the last reading; what this one changes follows it.
+            // Those of the last reading; changes found by this one follow it.
             report.findings = links_.findings();
             report.counters = links_.coverage();
         }
@@ -191,7 +191,7 @@ public:
         if (settings_.counters) read_counters(swept->ends, daemon);
     }
 
-    // Where the file has links to be told of.
+    // Only if the file has links with GUIDs.
     void take_notices() {
         if (has_links_to_see(file_))
             notices_.start(file_, settings_.port, settings_.target);
@@ -199,7 +199,7 @@ public:
             notices_.stop();
     }
 
-    // Between two sweeps, until asked to stop.
+    // Runs sweeps until asked to stop.
     void run(const base::Daemon& daemon) {
         using Clock = std::chrono::steady_clock;
         for (auto due = Clock::now();; step(daemon)) {
@@ -227,13 +227,13 @@ public:
     }
 
 private:
-    // What fails is logged there; the next sweep repeats everything.
+    // Failures are logged by the delivery; the next sweep repeats everything.
     void post(const FabricReport& report) { delivery_.post("/v1/fabric", report.to_json()).has_value(); }
 
     void read_counters(const std::vector<SeenEnd>& ends, const base::Daemon& daemon) {
         const auto before = links_.findings().value_or(std::vector<LinkFinding>());
         const auto done = links_.step(ends, daemon.signals());
-        if (!done && done.error().code == base::Code::usage) return; // a signal, for run() to take
+        if (!done && done.error().code == base::Code::usage) return; // a signal, handled by run()
         tell_trouble(done ? std::string() : done.error().text);
         if (!done) return;
         const auto& after = *links_.findings();
@@ -248,7 +248,7 @@ private:
         post(changes);
     }
 
-    // How many do not answer changes with every lost datagram; that some do not, or none, is what is logged.
+    // The number of silent devices changes with every lost datagram; only whether there are any is logged.
     void tell_trouble(const std::string& failure) {
         const auto read = links_.coverage().value_or(CounterCoverage());
         const auto now = !failure.empty()             ? failure

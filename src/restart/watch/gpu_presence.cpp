@@ -14,7 +14,7 @@ GpuPresence::Gpus GpuPresence::known(const Sample& sample, const Listing& listin
         known[pci] = "NVML has shown it before";
     for (const auto& pci : sample.gpus_on_bus)
         known[without_function(pci)] = "it is on the PCI bus";
-    // As many at other addresses: a board was exchanged, and the file is from before.
+    // The same number at other addresses: a board was exchanged after the file was written.
     if (!sample.gpus || sample.gpus->size() < listing.gpus.size())
         for (const auto& pci : listing.gpus)
             known[without_function(pci)] = "the fabric file lists it";
@@ -24,7 +24,7 @@ GpuPresence::Gpus GpuPresence::known(const Sample& sample, const Listing& listin
 }
 
 void GpuPresence::take_shown(const std::vector<GpuSample>& gpus, Gpus& left) {
-    std::size_t nameless = 0; // each may be any of those that are left
+    std::size_t nameless = 0; // each may be any of the remaining ones
     for (const auto& gpu : gpus) {
         if (gpu.pci.empty()) {
             ++nameless;
@@ -38,7 +38,7 @@ void GpuPresence::take_shown(const std::vector<GpuSample>& gpus, Gpus& left) {
 }
 
 void GpuPresence::read(const Sample& sample, const Listing& listing, std::vector<Signal>& into) {
-    if (!sample.gpus && sample.no_nvml.empty()) return; // not looked at
+    if (!sample.gpus && sample.no_nvml.empty()) return; // not sampled
     auto left = known(sample, listing);
     std::map<std::string, std::string> missing; // component -> why
     if (sample.gpus) {
@@ -49,7 +49,7 @@ void GpuPresence::read(const Sample& sample, const Listing& listing, std::vector
         missing["gpu"] = fmt::format("{}; the host has {} GPU{}", sample.no_nvml, left.size(),
                                      left.size() == 1 ? "" : "s");
     }
-    std::set<std::string> shown; // has the signal already
+    std::set<std::string> shown; // already have the signal
     if (sample.gpus)
         for (const auto& gpu : *sample.gpus)
             shown.insert(fmt::format("gpu{}", gpu.index));
@@ -60,7 +60,7 @@ void GpuPresence::read(const Sample& sample, const Listing& listing, std::vector
         into.push_back({"gpu.missing", component, 1, 0, why});
         said_.insert(component);
     }
-    // NVML numbers them otherwise when it is started again with fewer.
+    // NVML numbers them differently when it is restarted with fewer.
     said_.insert(shown.begin(), shown.end());
 }
 

@@ -1,5 +1,5 @@
-// Which GPUs of a host are missing: those that it is known to have and that NVML does not show. What cannot
-// be seen is no proof of health. Pure.
+// Finds missing GPUs of a host: those that it is known to have and that NVML does not show. A GPU that cannot
+// be seen is not assumed healthy. Pure.
 #pragma once
 
 #include "restart/watch/rules/signal.hpp"
@@ -18,8 +18,8 @@ std::string without_function(const std::string& pci);
 
 class GpuPresence {
 public:
-    // Adds the signal gpu.missing of GPUs that NVML does not show, and of those that it did not at the last
-    // look; read_gpu has those that it shows. `listing` is the last one given.
+    // Adds the signal gpu.missing for GPUs that NVML does not show, and for those that it did not show at the
+    // last look; read_gpu handles those that it shows. `listing` is the last one given.
     void read(const Sample& sample, const Listing& listing, std::vector<Signal>& into);
 
 private:
@@ -28,7 +28,7 @@ private:
     void take_shown(const std::vector<GpuSample>& gpus, Gpus& left);
 
     std::set<std::string> shown_; // PCI addresses without function, by NVML since the start
-    std::set<std::string> said_;  // components of which something was missing
+    std::set<std::string> said_;  // components that were missing at any time
 };
 
 } // namespace restart

@@ -17,7 +17,7 @@ double expected_replays(std::uint32_t generation, std::uint32_t lanes) {
     return static_cast<double>(static_cast<std::uint64_t>(rate * lanes) + 1);
 }
 
-// Of those whose time the driver counts the bit adds nothing.
+// If the driver counts the time of a reason, its bit adds nothing.
 std::uint64_t uncounted(const GpuSample& gpu) {
     std::uint64_t bits = 0;
     if (!gpu.power_brake_ms) bits |= NVML_REASON_HW_POWER_BRAKE;
@@ -47,7 +47,7 @@ void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, bool has_switches
     add_known("gpu.remap_pending", gpu.remap_pending);
     add_known("gpu.ecc_corrected", gpu.ecc_corrected);
     add_known("gpu.ecc_uncorrected", gpu.ecc_uncorrected);
-    // An idle GPU lowers it by itself.
+    // An idle GPU lowers the generation itself.
     if (gpu.reasons && (*gpu.reasons & NVML_REASON_GPU_IDLE) == 0)
         add_known("gpu.pcie_generation", gpu.pcie_generation, gpu.pcie_generation_max.value_or(0));
     add_known("gpu.pcie_width", gpu.pcie_width, gpu.pcie_width_max.value_or(0));
@@ -55,7 +55,7 @@ void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, bool has_switches
               expected_replays(gpu.pcie_generation.value_or(6), gpu.pcie_width.value_or(16)));
     if (gpu.nvlinks_active) {
         most_links = std::max(most_links, *gpu.nvlinks_active);
-        // One that registers with NVSwitches has some, too.
+        // A GPU that registers with NVSwitches has some, too.
         if (most_links > 0 || has_switches || gpu.fabric_state.value_or(0) != 0)
             add("gpu.nvlinks", *gpu.nvlinks_active, most_links);
     }

@@ -27,7 +27,7 @@ void read_mount(const MountSample& mount, std::vector<Signal>& into) {
     into.push_back({"mount.silent", mount.path, mount.silent_s, 0, {}});
     const auto* why = mount.failed == 0 ? "" : std::strerror(mount.failed);
     into.push_back({"mount.failed", mount.path, static_cast<double>(mount.failed), 0, why});
-    // Without a first answer nothing is known; what has failed since is not asked.
+    // Without a first answer nothing is known; after a failure the file system is not evaluated.
     if (!mount.answered || mount.failed != 0) return;
     if (mount.read_only) into.push_back({"mount.read_only", mount.path, *mount.read_only ? 1.0 : 0.0, 0, {}});
     if (mount.free_percent) into.push_back({"mount.free", mount.path, *mount.free_percent, 0, {}});

@@ -1,5 +1,5 @@
-// From samples of the host itself and its file systems to signals. Pure; what is a finding the rules say
-// (rules/table_host.cpp).
+// Converts samples of the host itself and its file systems to signals. Pure; the rules decide what is a
+// finding (rules/table_host.cpp).
 #pragma once
 
 #include "restart/watch/rules/signal.hpp"
@@ -9,7 +9,7 @@
 
 namespace restart {
 
-// Adds the signals; those of a component stand together.
+// Adds the signals, grouped by component.
 void read_host(const HostSample& host, std::vector<Signal>& into);
 void read_mount(const MountSample& mount, std::vector<Signal>& into);
 

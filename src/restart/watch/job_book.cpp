@@ -6,7 +6,7 @@
 namespace restart {
 namespace {
 
-// A process whose steps are longer than a window keeps what it last said for so many.
+// A process whose steps are longer than a window keeps its last marks for this many windows.
 constexpr int most_windows_without = 3;
 
 } // namespace
@@ -95,7 +95,7 @@ bool JobBook::end_window() {
 
 void JobBook::put_nccl(std::uint32_t uid, const std::optional<NcclWord>& word) {
     const std::lock_guard lock(mutex_);
-    // Whose of several jobs of one user it is cannot be told.
+    // With several jobs of one user the job is ambiguous.
     const bool one = jobs_of(uid) == 1;
     for (auto& [key, entry] : entries_)
         if (key.uid == uid) entry.nccl = one && entry.clients > 0 ? word : std::nullopt;
@@ -103,7 +103,7 @@ void JobBook::put_nccl(std::uint32_t uid, const std::optional<NcclWord>& word) {
 
 void JobBook::put_fault(std::uint32_t uid, std::optional<std::uint32_t> job, const ProgramFault& fault) {
     const std::lock_guard lock(mutex_);
-    Entry* of = nullptr; // of a job's starts the last
+    Entry* of = nullptr; // the last of the job's starts
     for (auto& [key, entry] : entries_)
         if (key.uid == uid && (job ? key.id == *job : entry.clients > 0)) of = &entry;
     if (of == nullptr || of->faulted || (!job && jobs_of(uid) != 1)) return;
@@ -305,7 +305,7 @@ void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) 
             });
         if (entry.stepped && std::any_of(sent.begin(), sent.end(), [&, &k = key](const JobReport& job) {
                 return job.stepped_s && job.id == k.id && job.epoch == k.epoch && job.uid == k.uid;
-            })) // a job that has just begun may not have been read yet
+            })) // a job that has just started may not be known yet
             if (said != reply.jobs.end() || ++entry.stepped_said >= most_stepped_said) entry.stepped.reset();
         if (entry.fault && std::any_of(sent.begin(), sent.end(), [&, &k = key](const JobReport& job) {
                 return job.fault && job.id == k.id && job.epoch == k.epoch && job.uid == k.uid;
@@ -317,7 +317,7 @@ void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) 
             entry.advice = {entry.advice.interval_s, std::nullopt, std::nullopt};
         entry.order = said != reply.jobs.end() ? said->order : std::nullopt;
         if (entry.preflight && said != reply.jobs.end()) entry.preflight_advice = said->preflight;
-        // One that asks is repeated until the asker goes.
+        // A request is repeated until the requester has left.
         if (entry.preflight && !entry.preflight->requeue &&
             std::any_of(sent.begin(), sent.end(), [&, &k = key, &e = entry](const JobReport& job) {
                 return job.preflight == e.preflight && job.id == k.id && job.epoch == k.epoch &&

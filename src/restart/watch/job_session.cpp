@@ -60,7 +60,7 @@ std::string JobSession::keep(const JobKeep& keep) {
 }
 
 base::Expected<std::string> JobSession::stats(const JobStats& stats) {
-    // A port costs a descriptor, and says for whom it counts.
+    // A port costs a descriptor, and counts for the user that it names.
     if (uid_ != 0 && uid_ != ::geteuid())
         return base::Error{base::Code::denied, "only root may ask for statistics"};
     port_.reset();

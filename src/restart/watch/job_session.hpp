@@ -1,5 +1,5 @@
-// One client's conversation on the job socket (wire/job_lines.hpp). No sockets here. After `most_errors`
-// lines that cannot be answered the client is to be dropped.
+// The conversation with one client of the job socket (wire/job_lines.hpp). No sockets here. After
+// `most_errors` lines that cannot be answered the client should be disconnected.
 #pragma once
 
 #include "base/clock.hpp"
@@ -28,10 +28,10 @@ public:
     std::string answer(std::string_view line, base::Time now);
 
     bool hopeless() const { return errors_ >= most_errors; }
-    // Where statistics of its job's UCX come; null: it asked for none.
+    // Where its job's UCX statistics arrive; null: it requested none.
     UcxPort* statistics() const { return port_.get(); }
 
-    // Whether there is something to report soon: a new job or a commit. Reading it resets it.
+    // Whether there is something to report soon: a new job or a commit. Resets it.
     bool news() { return std::exchange(news_, false); }
 
 private:
@@ -46,10 +46,10 @@ private:
     UcxBook* ucx_;
     std::uint32_t uid_;
     std::optional<JobKey> job_;
-    std::uint64_t holder_ = 0;  // of what the job's railrun runs; 0: this client is none
-    Kept kept_ = Kept::no;      // the job's processes, by this client
-    bool preflight_ = false;    // it told what came of the job's
-    std::uint64_t speaker_ = 0; // in the book of UCX; 0: this client says nothing of it
+    std::uint64_t holder_ = 0;  // of what the job's railrun runs; 0: this client is not one
+    Kept kept_ = Kept::no;      // state of the job's processes, as reported by this client
+    bool preflight_ = false;    // it reported the job's preflight
+    std::uint64_t speaker_ = 0; // in the book of UCX; 0: this client reports no UCX
     std::unique_ptr<UcxPort> port_;
     int errors_ = 0;
     bool news_ = false;

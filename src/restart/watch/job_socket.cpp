@@ -26,7 +26,7 @@ struct JobSocket::Client {
     void receive();
 };
 
-// As much of `out` as the client takes now.
+// Sends as much of `out` as the client accepts now.
 void JobSocket::Client::flush() {
     while (!out.empty()) {
         const auto n = ::send(fd.get(), out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -40,7 +40,7 @@ void JobSocket::Client::flush() {
     if (out.size() > most_unread) gone = true;
 }
 
-// What the client has sent, a bounded part of it, so that no client occupies the thread.
+// Reads what the client has sent, up to a limit, so that no client occupies the thread.
 void JobSocket::Client::receive() {
     std::array<char, 16384> block;
     const auto n = ::recv(fd.get(), block.data(), block.size(), MSG_DONTWAIT);
@@ -110,7 +110,7 @@ JobSocket::Clock::time_point JobSocket::watch(std::vector<pollfd>& into) {
             ports_.push_back(port);
             into.push_back({port->fd(), POLLIN, 0});
         }
-    // Out of descriptors, the listener would be ready all the time: do not poll it for a moment.
+    // Without free descriptors the listener would be ready all the time: do not poll it for a moment.
     return accepting_ ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(200);
 }
 

@@ -1,7 +1,7 @@
-// The Unix stream socket through which jobs talk to nodewatchd (job_session.hpp says what).
+// The Unix stream socket through which jobs talk to nodewatchd (protocol: job_session.hpp).
 //
-// Every user may connect (mode 0666); the peer's identity comes from the kernel (SO_PEERCRED), never from
-// the message. Whoever polls serves all clients and never waits for one: a client that does not read its
+// Every user may connect (mode 0666); the peer's identity comes from the kernel (SO_PEERCRED), never from the
+// message. The polling thread serves all clients and never blocks on one: a client that does not read its
 // answers, sends endless lines or too many invalid ones is disconnected; connections are limited per user.
 #pragma once
 
@@ -25,13 +25,13 @@ public:
     static constexpr std::size_t most_clients = 4096;
     static constexpr std::size_t most_clients_a_uid = 1024;
 
-    // Listens at `path`. A file that a dead server left there is replaced; a missing last directory is made
-    // (mode 0755). `on_news` is called by serve() when there is something to report to restartd soon. Errors:
+    // Listens at `path`. A stale socket file is replaced; a missing last directory is created (mode 0755).
+    // `on_news` is called by serve() when there is something to report to restartd soon. Errors:
     // Code::unavailable when another server answers there; Code::io with the path and the reason; Code::input
     // for a path that is too long for a socket.
     static base::Expected<std::unique_ptr<JobSocket>> open(const std::filesystem::path& path, JobBook& book,
                                                            UcxBook& ucx, std::function<void()> on_news);
-    ~JobSocket() override; // drops every client and removes the file
+    ~JobSocket() override; // disconnects all clients and removes the file
 
     Clock::time_point watch(std::vector<pollfd>& into) override;
     void serve(std::span<const pollfd> watched) override;
@@ -49,7 +49,7 @@ private:
     std::function<void()> on_news_;
     std::list<Client> clients_;
     std::map<std::uint32_t, std::size_t> of_uid_; // clients
-    std::vector<UcxPort*> ports_;                 // that are watched now
+    std::vector<UcxPort*> ports_;                 // polled now
     bool accepting_ = true;
 };
 

@@ -11,7 +11,7 @@
 namespace restart {
 namespace {
 
-// Programs of a user that ran so long without a fault say that the GPU is sound.
+// A user's programs that ran this long without a fault show that the GPU is sound.
 constexpr base::Duration sound_run = std::chrono::minutes(1);
 
 } // namespace
@@ -21,7 +21,7 @@ Judge::Judge(const Limits& limits, const RuleSet& rules)
 
 void Judge::set_rules(const Limits& limits, const RuleSet& rules) {
     book_.set(rules, limits);
-    signals_.clear(); // their names are those of the old rules' counters
+    signals_.clear(); // their names belong to the old rules' counters
     ports_.set_counters(RuleBook::counters(rules));
 }
 
@@ -49,14 +49,14 @@ std::optional<Signal> Judge::signal_of(const DriverLine& line) const {
     case probe::Driver::nvswitch: return Signal{"nvswitch.log", line.device, 0, 0, line.text};
     case probe::Driver::pcie: break;
     }
-    // A bridge has disks and network cards below it, too.
+    // There are disks and network cards below a bridge, too.
     if (gpu_by_pci_.contains(without_function(line.device)))
         return Signal{"pci.log", gpu_at(line.device), 0, 0, line.text};
     if (hca_by_pci_.contains(line.device)) return Signal{"pci.log", hca_at(line.device), 0, 0, line.text};
     return std::nullopt;
 }
 
-// What begins and ends between two readings is not seen, nor is it a proof.
+// A user that comes and goes between two readings is not seen, and is no evidence.
 void Judge::see_users(base::Time now, const std::string& gpu, const std::vector<std::uint32_t>& users) {
     auto& here = users_[gpu];
     for (auto at = here.begin(); at != here.end();) {
@@ -96,13 +96,13 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
     for (const auto& job : sample.ucx)
         read_ucx(job, has_infiniband_, signals_);
     book_.look(sample.now, signals_);
-    // A network device that is the default no more, a service that is not wanted any more.
+    // A network device that is no longer the default, a service that is no longer needed.
     if (sample.host) book_.rest_is_gone(sample.now, "host.");
-    // A job that has ended does not come back; what was found of it stays for as long as its rules say.
+    // A job that has ended does not come back; its findings stay as long as their rules require.
     book_.rest_is_gone(sample.now, "ucx.");
     book_.forget("ucx.");
     if (sample.ib) {
-        // What was not there belongs to a port that was renamed, has left, or that the file no longer lists.
+        // What is missing belongs to a port that was renamed, has left, or is no longer in the file.
         book_.rest_is_gone(sample.now, "ib.");
         if (!book_.pending("ib.came_up") && !book_.pending("ib.listed") && !book_.pending("ib.replaced"))
             fabric_ = listing_.digest;

@@ -10,7 +10,7 @@
 namespace restart {
 namespace {
 
-// The switch's end of an HCA's link; number 0: there is none.
+// The switch's end of an HCA's link; number 0: none.
 LeafLinks::Port leaf_end(const topo::Fabric& file, const topo::HcaPort& port) {
     const auto& link = file.links[static_cast<std::size_t>(port.link)];
     const auto& end = link.a.switch_ != topo::none ? link.a : link.b;

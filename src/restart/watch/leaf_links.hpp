@@ -1,9 +1,9 @@
-// The links of the fabric file's hosts as their leaves say, one leaf and one port at a time. Pure.
+// The links of the fabric file's hosts as reported by their leaves, one leaf and one port at a time. Pure.
 //
-// A sweep (fabric_witness.hpp) reads everything and is right about everything, some seconds late. Between two
-// sweeps a notice names a leaf, and its ports are read at once. What a leaf did not say is as before; a link
-// counts as up until its leaf says that it is down. Where a sweep saw the HCA of a link elsewhere, the cable
-// was moved, and the port it left says nothing about the host.
+// A sweep (fabric_witness.hpp) reads the whole fabric, some seconds late, and is authoritative. Between two
+// sweeps a notice names a leaf, and its ports are read at once. Ports that a leaf did not report are
+// unchanged; a link counts as up until its leaf reports it down. If a sweep saw the HCA of a link elsewhere,
+// the cable was moved, and the port that it left says nothing about the host.
 #pragma once
 
 #include "base/expected.hpp"
@@ -22,18 +22,18 @@
 
 namespace restart {
 
-// What a sweep knows of how to reach leaves: needed to ask one, and not in the fabric file.
+// What a sweep knows about reaching leaves: needed to query one, and not in the fabric file.
 struct LeafAddresses {
     std::map<topo::Guid, std::uint16_t> lids;            // of the leaves that answered
     std::set<std::pair<topo::Guid, std::uint8_t>> moved; // leaf and port whose HCA is elsewhere now
     bool operator==(const LeafAddresses&) const = default;
 
-    // A text of lines and back. Errors (Code::input) name the line.
+    // Conversion to text lines and back. Errors (Code::input) name the line.
     std::string to_text() const;
     static base::Expected<LeafAddresses> from_text(std::string_view text);
 };
 
-// Of the file's leaves, by the sweep.
+// The addresses of the file's leaves, from the sweep.
 LeafAddresses leaf_addresses(const topo::Fabric& file, const topo::RawFabric& swept);
 
 class LeafLinks {
@@ -46,7 +46,7 @@ public:
 
     explicit LeafLinks(const topo::Fabric& file);
 
-    // Of a leaf, those with a host behind them, ascending; empty: none, or no leaf of the file.
+    // The ports of a leaf with a host behind them, ascending; empty: none, or not a leaf of the file.
     std::vector<std::uint8_t> ports_of(topo::Guid leaf) const;
 
     // The leaves' ends of all links of a host, by its name.
@@ -55,12 +55,12 @@ public:
     // The host behind a leaf's port; null: none.
     const std::string* host_at(const Port& port) const;
 
-    // What the leaf says of one of its ports. True: something else than before.
+    // Takes the state that the leaf reports for one of its ports. True: it has changed.
     bool take(const Port& port, bool down);
 
     bool is_down(const Port& port) const;
 
-    // A report of changes about these hosts, from what was taken last.
+    // A report of changes for these hosts, from the states taken last.
     FabricReport report(const std::set<std::string>& hosts, const LeafAddresses& addresses) const;
 
 private:
@@ -70,7 +70,7 @@ private:
     };
     struct Host {
         std::string name;
-        std::uint32_t links = 0; // that a sweep would count
+        std::uint32_t links = 0; // those that a sweep would count
         std::vector<Port> ports;
     };
     const Link* find(const Port& port) const;

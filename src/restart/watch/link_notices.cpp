@@ -21,11 +21,11 @@ using Clock = std::chrono::steady_clock;
 namespace log = base::log;
 
 constexpr base::Duration renew = 5s;       // the SA forgets its subscribers when it is restarted
-constexpr base::Duration look_often = 10s; // after its last change a leaf's ports are asked again,
-constexpr base::Duration often = 200ms;    // so often: notices that come often are passed over
-constexpr base::Duration idle = 500ms;     // between two looks at the pipe
+constexpr base::Duration look_often = 10s; // after its last change a leaf's ports are queried again
+constexpr base::Duration often = 200ms;    // at this interval: the subnet manager skips frequent notices
+constexpr base::Duration idle = 500ms;     // between two checks of the pipe
 constexpr base::Duration restart_again = 1min;
-// In the simulator this program must pass for a subnet manager to get notices, at a node of its own.
+// In the simulator this program must act as a subnet manager, at its own node, to get notices.
 constexpr const char* simulated_seat = "RAIL_IBSIM_NOTICES";
 
 class Listener {
@@ -81,7 +81,7 @@ private:
         return true;
     }
 
-    // False: the parent is gone.
+    // False: the parent has ended.
     bool take_addresses() {
         std::array<char, 65536> block;
         for (;;) {
@@ -100,8 +100,8 @@ private:
         }
     }
 
-    // The first event may take its time; what else has come is taken at once, so that one report tells of a
-    // host's links, not eight.
+    // May wait for the first event; further events are taken only if already there, so that one report covers
+    // all links of a host, not eight reports.
     void listen() {
         auto longest = hot_.empty() && unreported_.empty() ? idle : often;
         constexpr int most = 256;
@@ -140,7 +140,7 @@ private:
         return due;
     }
 
-    // False: it did not answer, or another switch has its address now.
+    // False: it did not answer, or its address now belongs to another switch.
     bool ask(const LeafLinks::Port& port, bool& changed) {
         const auto lid = addresses_.lids.find(port.leaf);
         if (lid == addresses_.lids.end()) return false;
@@ -150,8 +150,8 @@ private:
         return true;
     }
 
-    // Of all hosts behind it those with changes are to be reported; after a notice those with a dead link,
-    // too, of which restartd may not know any more.
+    // Of all hosts behind the leaf, those with changes are reported; after a notice also those with a dead
+    // link, which restartd may have forgotten.
     void ask_leaf(topo::Guid leaf, bool noticed) {
         const auto numbers = links_.ports_of(leaf);
         if (numbers.empty()) return;
@@ -170,7 +170,7 @@ private:
         unreported_.merge(hosts);
     }
 
-    // Its other leaves, which may have nothing to tell of it or whose notices were passed over.
+    // The host's other leaves, which may have nothing to report or whose notices were skipped.
     void ask_host(const std::string& host) {
         for (const auto& port : links_.ports_of(host)) {
             bool changed = false;
@@ -187,11 +187,11 @@ private:
     void deliver() {
         if (unreported_.empty() || Clock::now() < deliver_at_) return;
         const auto report = links_.report(unreported_, addresses_);
-        if (!delivery_.post("/v1/fabric", report.to_json())) { // logged there
+        if (!delivery_.post("/v1/fabric", report.to_json())) { // the delivery logs it
             deliver_at_ = Clock::now() + 1s;
             return;
         }
-        unreported_.clear(); // the log has it from the next sweep
+        unreported_.clear(); // the next sweep logs the change
     }
 
     struct Look {
@@ -202,7 +202,7 @@ private:
     topo::MadPort port_;
     Delivery delivery_;
     int pipe_;
-    std::string text_; // of the pipe, until a message is whole
+    std::string text_; // read from the pipe, until a message is complete
     LeafAddresses addresses_;
     std::optional<MadNotices> mads_;
     Clock::time_point open_at_{}, renew_at_{}, deliver_at_{};
@@ -213,7 +213,7 @@ private:
 
 [[noreturn]] void be_listener(const topo::Fabric& file, const topo::MadPort& port,
                               const Delivery::Target& target, int pipe) {
-    // Ends with its pipe, and then by exit(): libraries give back what they hold.
+    // Ends when its pipe closes, by exit(): libraries release their resources.
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGHUP, SIG_IGN);
@@ -246,7 +246,7 @@ void LinkNotices::begin() {
         return log::warning("{}; changes of links are seen at the next sweep",
                             base::system_error("pipe", errno).text);
     base::UniqueFd in(ends[0]), out(ends[1]);
-    ::fcntl(out.get(), F_SETPIPE_SZ, 1 << 20); // for the largest fabrics; less is enough for most
+    ::fcntl(out.get(), F_SETPIPE_SZ, 1 << 20); // for the largest fabrics; most need less
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -279,7 +279,7 @@ void LinkNotices::tell(const LeafAddresses& addresses) {
     if (addresses == told_ || !pipe_) return;
     auto text = addresses.to_text();
     text += '\0';
-    // All at once or not at all is too much to ask of a pipe: one that is full has no reader.
+    // A partial write means that the pipe is full because its reader hangs.
     if (::write(pipe_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) {
         told_ = addresses;
         return;

@@ -1,11 +1,11 @@
-// The quick half of fabricwatchd: a child process that is told by the subnet administrator (SA) when links of
-// a leaf changed, asks that leaf's ports and the other leaves of the hosts behind them, and reports what
-// changed to restartd within milliseconds. The sweep remains what is right about everything: the subnet
-// manager passes over notices that come often, forgets its subscribers, or may refuse them.
+// The fast half of fabricwatchd: a child process that gets notices from the subnet administrator (SA) when
+// links of a leaf change, queries that leaf's ports and the other leaves of the hosts behind them, and
+// reports changes to restartd within milliseconds. The sweep remains authoritative: the subnet manager skips
+// frequent notices, forgets its subscribers, or may refuse them.
 //
-// A process and not a thread: a device that hangs must not stop the sweeps, descriptors of umad cannot be
-// waited for with others in the simulator, and the sweeps fork (run_apart.hpp). The parent writes the
-// addresses of leaves that each sweep found to its pipe, and it ends when the pipe is closed.
+// A process and not a thread: a device that hangs must not stop the sweeps, in the simulator umad descriptors
+// cannot be polled together with others, and the sweeps fork (run_apart.hpp). The parent writes the addresses
+// of leaves found by each sweep to the child's pipe; the child ends when the pipe is closed.
 #pragma once
 
 #include "base/clock.hpp"
@@ -28,14 +28,14 @@ public:
     LinkNotices& operator=(const LinkNotices&) = delete;
     ~LinkNotices() { stop(); }
 
-    // Starts the child, ending one that runs. The caller must have no other threads. It logs by itself; what
-    // keeps it from being told is logged once, and it tries on.
+    // Starts the child, and ends a running one. The caller must have no other threads. The child does its own
+    // logging; it logs a problem with notices once, and keeps trying.
     void start(const topo::Fabric& file, const topo::MadPort& port, const Delivery::Target& target);
 
-    // After a sweep. A child that has ended or does not read any more is replaced, at most once a minute.
+    // Call after each sweep. A child that has ended or no longer reads is replaced, at most once a minute.
     void tell(const LeafAddresses& addresses);
 
-    // Ends the child: at once where it answers, within seconds where it hangs.
+    // Ends the child: at once if it responds, within seconds if it hangs.
     void stop();
 
 private:

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr base::Duration look_again = 30s;
-constexpr std::size_t longest_device = 58; // leaves room for the port in a finding's component
+constexpr std::size_t longest_device = 58; // leaves room for the port in the component name
 
 std::string component_in_listing(const topo::Hca& hca, const topo::HcaPort& port) {
     const bool named = topo::exports::safe_name(hca.device) && hca.device.size() <= longest_device;
@@ -55,11 +55,11 @@ Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::str
 
 struct ListingFile::State {
     std::string host, folder;
-    mutable std::mutex mutex; // of all below
+    mutable std::mutex mutex; // of the members below
     std::string path;
     bool asked = true;
     std::optional<Listing> listing;
-    base::FileStamp read; // the task's
+    base::FileStamp read; // used by the task only
 
     TaskLoop::Clock::time_point look() {
         std::unique_lock lock(mutex);
@@ -76,7 +76,7 @@ struct ListingFile::State {
         return next_beat(look_again);
     }
 
-    // With the lock held.
+    // Requires the lock.
     Listing failed(const std::string& why) const {
         Listing former = listing.value_or(Listing{});
         former.why_not = why;

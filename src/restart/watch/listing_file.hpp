@@ -1,5 +1,4 @@
-// What the fabric file says about this host, read in a task of its own: the file may be on storage that
-// hangs.
+// This host's part of the fabric file, read in a separate task: the file may be on storage that hangs.
 #pragma once
 
 #include "restart/watch/sample.hpp"
@@ -13,20 +12,20 @@
 
 namespace restart {
 
-// The ports of the excerpt's host, `host`. Pure; `path` is for sentences.
+// The ports of the excerpt's host, `host`. Pure; `path` is used in messages.
 Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::string_view path);
 
 class ListingFile {
 public:
-    // Reads this host's part of the file, and again when the file has changed: checked every 30 s. What is
-    // read is kept in `folder` (topo::kept_excerpt).
+    // Reads this host's part of the file, and again when the file has changed: checked every 30 s. A copy is
+    // kept in `folder` (topo::kept_excerpt).
     ListingFile(TaskLoop& loop, std::string path, std::string host, std::string folder);
 
-    // Reads this path at once, and watches it from now on.
+    // Reads this path now, and watches it from now on.
     void look(std::string path);
 
-    // What was last read; nullopt before the first time. When the file cannot be read any more the previous
-    // listing stays valid, and `why_not` says so.
+    // The last result; nullopt before the first. When the file can no longer be read the previous listing
+    // stays valid, and `why_not` says so.
     std::optional<Listing> listing() const;
 
 private:

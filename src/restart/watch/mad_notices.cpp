@@ -20,7 +20,7 @@ constexpr std::uint8_t sa_class = 3, sa_version = 2;
 constexpr std::uint8_t method_get = 1, method_set = 2, method_report = 6, answer = 0x80;
 constexpr std::uint16_t notice = 2, inform_info = 3, link_state_trap = 128;
 constexpr std::uint32_t sa_qkey = 0x80010000;
-constexpr int answer_ms = 500, port_ms = 20; // until a datagram is taken for lost
+constexpr int answer_ms = 500, port_ms = 20; // until a datagram is considered lost
 
 unsigned read_16(const std::uint8_t* at) {
     return static_cast<unsigned>(at[0]) << 8U | at[1];
@@ -50,7 +50,8 @@ struct MadNotices::Port {
     std::uint64_t serial = 0;
     std::vector<std::uint8_t> room;
 
-    // By the larger of the kernel's headers: ibsim's library copies that one, whatever umad_size() says.
+    // Sized by the larger of the kernel's headers: ibsim's library copies that one, whatever umad_size()
+    // returns.
     Port() : room(sizeof(ib_user_mad_t) + mad_bytes) {}
     Port(const Port&) = delete;
     Port& operator=(const Port&) = delete;
@@ -60,7 +61,7 @@ struct MadNotices::Port {
         if (has_info) umad_release_port(&info);
     }
 
-    // The subnet manager's address may be another now.
+    // The subnet manager's address may have changed.
     bool read_info() {
         umad_port_t fresh{};
         errno = 0;
@@ -77,7 +78,7 @@ struct MadNotices::Port {
         if (reports) methods[0] = 1L << method_report;
         return umad_register(fd, mgmt_class, version, 0, reports ? methods.data() : nullptr);
     }
-    // Sends what came in back as an answer.
+    // Returns the received notice as an acknowledgement.
     void acknowledge() {
         mad()[3] = method_report | answer;
         umad_send(fd, sa, room.data(), mad_bytes, 0, 0);
@@ -86,7 +87,7 @@ struct MadNotices::Port {
         constexpr int data = 64; // of an SMP
         auto* m = mad();
         m[3] = method_get | answer;
-        m[4] |= 0x80; // the direction of the route
+        m[4] |= 0x80; // the direction bit of the route
         std::memset(m + data, 0, 64);
         std::memcpy(m + data, &info.port_guid, sizeof info.port_guid);
         umad_send(fd, manager, room.data(), mad_bytes, 0, 0);

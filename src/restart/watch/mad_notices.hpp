@@ -1,8 +1,8 @@
-// Notices of the subnet administrator (SA), and ports asked one by one: management datagrams through
-// libibumad and libibmad. Each call blocks; not to be shared by threads.
+// Notices of the subnet administrator (SA), and queries to single ports: management datagrams through
+// libibumad and libibmad. Each call blocks; not thread-safe.
 //
 // Format: InfiniBand Architecture 1.7, 13.4.8 (Notice), 15.2.5.12 (InformInfo), 14.2.5.6 (PortInfo). A notice
-// is a hint and no more: anyone on the fabric can send one, so that what it names is asked.
+// is only a hint: any node on the fabric can send one, so that what it names is queried.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,35 +20,35 @@ class MadNotices {
 public:
     struct Event {
         enum class Kind {
-            quiet,      // nothing came in the time
+            quiet,      // nothing within the time
             link_state, // trap 128: links of the switch at `lid` changed
-            subscribed, // the SA will tell
-            refused,    // the SA will not: `status` of its answer
+            subscribed, // the SA will send notices
+            refused,    // the SA will not; `status` is from its answer
             no_manager  // no subnet manager answers
         };
         Kind kind = Kind::quiet;
         std::uint16_t lid = 0, status = 0;
     };
 
-    // Opens the port; empty and 0 as in topo::MadPort. `as_manager`: answers those who ask for a subnet
-    // manager here that there is none active, which ibsim needs (fabricwatchd(8)). Error (Code::io): there is
-    // no such port, or it cannot be opened.
+    // Opens the port; empty and 0 as in topo::MadPort. `as_manager`: answers queries for a subnet manager
+    // with "none active here", which ibsim needs (fabricwatchd(8)). Error (Code::io): no such port, or it
+    // cannot be opened.
     static base::Expected<MadNotices> open(const topo::MadPort& port, bool as_manager);
     MadNotices(MadNotices&&) noexcept;
     MadNotices& operator=(MadNotices&&) noexcept;
     ~MadNotices();
 
-    // Asks the SA for notices of link states, or again: it forgets its subscribers when it is restarted. The
-    // answer is an event. Error (Code::io): the port is gone.
+    // Subscribes to the SA's notices of link states; repeat it, as the SA forgets its subscribers when it is
+    // restarted. The answer is an event. Error (Code::io): the port is gone.
     base::Expected<void> subscribe();
 
-    // What came first within this time. A notice is acknowledged. Error (Code::io): the port is gone.
+    // The first event within this time. A notice is acknowledged. Error (Code::io): the port is gone.
     base::Expected<Event> next(base::Duration longest);
 
     // The switch or HCA at this LID; nullopt: no answer.
     std::optional<topo::Guid> node_at(std::uint16_t lid);
 
-    // Whether the switch at this LID says that its port is down; nullopt: no answer.
+    // Whether the switch at this LID reports its port as down; nullopt: no answer.
     std::optional<bool> is_down(std::uint16_t lid, std::uint8_t port);
 
 private:

@@ -20,7 +20,7 @@ namespace {
 // collector/infiniband_linux.go).
 struct CounterName {
     std::string_view file, name, help;
-    unsigned scale = 1; // the kernel's unit in the metric's
+    unsigned scale = 1; // kernel units per metric unit
 };
 constexpr auto counter_names = std::to_array<CounterName>({
     {"VL15_dropped", "vl15_dropped", "Incoming VL15 packets dropped for lack of resources."},
@@ -69,7 +69,7 @@ constexpr auto counter_names = std::to_array<CounterName>({
 // All bits set: the device does not answer.
 constexpr auto no_value = ~std::uint64_t{0};
 
-// Numbers as the kernel's uverbs have them, which node_exporter tells.
+// Numbers as in the kernel's uverbs, which node_exporter reports.
 unsigned state_number(std::string_view state) {
     constexpr std::array<std::string_view, 6> words{"", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
     for (std::size_t i = 1; i < words.size(); ++i)
@@ -96,7 +96,7 @@ std::string escape(std::string_view text) {
 
 class Page {
 public:
-    // One metric: its head, and then what `samples` adds. Without a sample nothing is printed.
+    // Prints one metric: its header, and what `samples` adds. Without samples nothing is printed.
     void metric(std::string_view name, std::string_view type, std::string_view help,
                 const std::function<void()>& samples) {
         const auto before = text_.size();
@@ -146,7 +146,7 @@ void print_ports(Page& page, const std::vector<PortSample>& ports) {
                     at != port.counters.end() && at->second != no_value)
                     page.sample(port_labels(port), at->second * counter.scale);
         });
-    // Of a site's rules: those that node_exporter has no name for.
+    // Counters of a site's rules without a name in node_exporter.
     page.metric("railyard_infiniband_counter_total", "counter",
                 "A counter of the port that has no name above, by its file in sysfs.", [&] {
                     for (const auto& port : ports)
@@ -161,7 +161,7 @@ void print_ports(Page& page, const std::vector<PortSample>& ports) {
                 });
 }
 
-// dcgm-exporter's, as far as NVML alone tells them.
+// The labels of dcgm-exporter, as far as NVML alone provides them.
 std::string gpu_labels(const GpuSample& gpu, const std::string& host) {
     const auto pci = gpu.pci.find(':') == 4 ? "0000" + gpu.pci : gpu.pci;
     return fmt::format("gpu=\"{}\",pci_bus_id=\"{}\",device=\"nvidia{}\",Hostname=\"{}\"", gpu.index,
@@ -205,7 +205,7 @@ void print_gpus(Page& page, const MetricsOf& of) {
     const auto each = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
         page.metric(name, type, help, [&] {
             for (const auto& gpu : gpus)
-                // Of a lost one all else is from before.
+                // Other values of a lost GPU are stale.
                 if (const auto number = value(gpu); number && !gpu.lost)
                     page.sample(gpu_labels(gpu, of.host), static_cast<std::uint64_t>(*number));
         });

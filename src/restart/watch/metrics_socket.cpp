@@ -26,7 +26,7 @@ std::string refusal(std::string_view status, std::string_view text, std::string_
                        status, text.size() + 1, more, text);
 }
 
-// The address as its text says: no name is looked up.
+// Parses the address; names are not looked up.
 base::Expected<sockaddr_storage> loopback_of(const std::string& text, socklen_t& size) {
     auto at = base::parse_listen(text);
     if (!at) return std::move(at).error();
@@ -73,7 +73,7 @@ ScrapeAnswer answer_scrape(std::string_view request, std::size_t page_bytes) {
 
 struct MetricsSocket::Client {
     base::UniqueFd fd;
-    std::optional<std::uint32_t> uid; // of the other end; none: of TCP
+    std::optional<std::uint32_t> uid; // of the peer; none: TCP
     Clock::time_point until;
     std::string in{}, head{};
     std::shared_ptr<const std::string> page{};
@@ -89,8 +89,8 @@ struct MetricsSocket::Client {
     void answer(const Page& make);
 };
 
-// As much as the client takes now. After the last byte the end is waited for: a close at once would throw
-// away what the other end has not read yet, where it had sent more than was read here.
+// Sends as much as the client accepts now. After the last byte it waits for the peer's end: an immediate
+// close would discard what the peer has not read yet, if it had sent more than was read here.
 void MetricsSocket::Client::send() {
     while (!left().empty()) {
         const auto rest = left();
@@ -125,7 +125,7 @@ void MetricsSocket::Client::receive(const Page& make) {
         gone = true;
         return;
     }
-    if (answered) return; // there is one request a connection
+    if (answered) return; // one request per connection
     in.append(block.data(), static_cast<std::size_t>(n));
     if (in.find("\r\n\r\n") != std::string::npos || in.find("\n\n") != std::string::npos) {
         answer(make);
@@ -219,7 +219,7 @@ void MetricsSocket::take_clients(std::span<const pollfd> listeners, Clock::time_
                 admit(std::move(fd), now);
                 continue;
             }
-            // Out of descriptors, the listener would be ready all the time: not before the next tick.
+            // Without free descriptors the listener would be ready all the time: wait for the next tick.
             if (failed != EAGAIN && failed != ECONNABORTED && failed != EINTR) taken_ = most_a_tick;
             break;
         }

@@ -1,11 +1,11 @@
-// Answers scrapes: HTTP GET /metrics on a Unix socket, an address of loopback, or both.
+// Answers scrapes: HTTP GET /metrics on a Unix socket, a loopback address, or both.
 //
-// restartd's server (wire/http_server.hpp) knows no Unix sockets and brings a thread pool for thousands of
-// connections; a scraper comes a few times a minute, and the agent is to stay small. So whoever polls answers
-// one request a connection and closes it. Everybody on the host may come, so everything has a bound:
-// connections, their rate, the bytes and the time of each. Nobody is waited for, and where there are too
-// many, who has most connections loses the oldest of them: a user who holds many does not keep the scraper
-// out.
+// restartd's server (wire/http_server.hpp) supports no Unix sockets and brings a thread pool for thousands of
+// connections; a scraper comes a few times a minute, and the agent must stay small. So the polling thread
+// answers one request per connection and closes it. Every user of the host may connect, so everything is
+// bounded: connections, their rate, the bytes and the time of each. No client is waited for. When there are
+// too many, the user with the most connections loses the oldest of them: a user who holds many does not keep
+// the scraper out.
 #pragma once
 
 #include "base/clock.hpp"
@@ -30,22 +30,22 @@ public:
     static constexpr std::size_t most_request = 8 << 10; // bytes
     static constexpr std::size_t most_a_tick = 10;       // connections
     static constexpr base::Duration tick{100};
-    static constexpr base::Duration patience{5'000}; // for the request and for taking the answer, together
+    static constexpr base::Duration patience{5'000}; // for the request and the response together
 
     using Page = std::function<std::shared_ptr<const std::string>()>;
 
-    // Where to listen; empty: not there.
+    // Where to listen; an empty member disables that listener.
     struct At {
         std::filesystem::path socket;
         std::string listen; // "127.0.0.1:8918"
         bool operator==(const At&) const = default;
     };
 
-    // Answers with `page`, which serve() calls. Errors: as listen_unix and, of an address,
-    // Code::io naming it and the reason; Code::input for one that is not of loopback.
+    // Answers with `page`, called by serve(). Errors: as listen_unix and, for an address, Code::io with it
+    // and the reason; Code::input for a non-loopback address.
     static base::Expected<std::unique_ptr<MetricsSocket>> open(const At& at, Page page);
 
-    ~MetricsSocket() override; // drops every client and removes the file
+    ~MetricsSocket() override; // disconnects all clients and removes the file
 
     Clock::time_point watch(std::vector<pollfd>& into) override;
     void serve(std::span<const pollfd> watched) override;
@@ -69,8 +69,8 @@ private:
     std::size_t taken_ = 0; // connections in this tick
 };
 
-// The answer to a request's head, from its first byte to the empty line: the head of the answer, and whether
-// the page follows it. Pure.
+// The answer to a request's head (first byte to empty line): the response head, and whether the page follows
+// it. Pure.
 struct ScrapeAnswer {
     std::string head; // with the text of an error
     bool page = false;

@@ -12,12 +12,12 @@ using Clock = std::chrono::steady_clock;
 struct MountLooks::Mount {
     base::Duration interval;
     Look look;
-    std::mutex mutex; // of all below
+    std::mutex mutex; // of the members below
     probe::MountSample last;
-    std::optional<Clock::time_point> asked; // and not answered yet
+    std::optional<Clock::time_point> asked; // and not yet answered
 
     TaskLoop::Clock::time_point look_again() {
-        const auto path = last.path; // nobody changes it
+        const auto path = last.path; // constant
         {
             const std::lock_guard lock(mutex);
             asked = Clock::now();
@@ -25,7 +25,7 @@ struct MountLooks::Mount {
         auto fresh = look(path);
         const std::lock_guard lock(mutex);
         asked.reset();
-        // A look that failed says nothing of the rest.
+        // After a failure only that is known.
         if (fresh.failed != 0)
             last.failed = fresh.failed;
         else

@@ -1,5 +1,5 @@
-// Looks at file systems, each in a task of its own: a server that does not answer holds up no other, and how
-// long it has not is what is told.
+// Checks file systems, each in its own task: a server that does not answer delays no other, and the time
+// without an answer is what is reported.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,12 +17,12 @@ class MountLooks {
 public:
     using Look = std::function<probe::MountSample(const std::string& path)>;
 
-    // Looks at each path at once and then at this interval. `look` may block for ever.
+    // Checks each path at once and then at this interval. `look` may block forever.
     MountLooks(TaskLoop& loop, const std::vector<std::string>& paths, base::Duration interval,
                const Look& look);
 
-    // What is known now, by path in the order given; a path without a first answer has only how long it has
-    // been waited for. Never waits.
+    // The current state, by path in the given order; before its first answer a path has only its waiting
+    // time. Never waits.
     std::vector<probe::MountSample> samples() const;
 
 private:

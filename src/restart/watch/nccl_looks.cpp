@@ -12,8 +12,8 @@
 namespace restart {
 namespace {
 
-// NVML's index of "6" or "6 (NVML 3)", the CUDA device and its NVML number where they differ. -1: of several
-// GPUs ("0-3"), or none that is known.
+// NVML's index in "6" or "6 (NVML 3)", the CUDA device and its NVML number if they differ. -1: several GPUs
+// ("0-3"), or an unknown one.
 std::int32_t gpu_of(std::string_view text) {
     constexpr std::string_view by_nvml = " (NVML ";
     if (const auto at = text.find(by_nvml); at != std::string_view::npos && text.ends_with(')')) {
@@ -28,7 +28,7 @@ std::int32_t gpu_of(std::string_view text) {
 struct Looker {
     std::shared_ptr<JobBook> book;
     NcclSettings settings;
-    std::optional<std::uint32_t> spoke_for; // of whom something stands in the book
+    std::optional<std::uint32_t> spoke_for; // the user with an entry in the book
     std::optional<probe::RasStatus> before;
 
     void forget() {
@@ -38,15 +38,15 @@ struct Looker {
     }
 
     void look() {
-        // Most hosts have no job that speaks most of the time: they are not even asked who listens.
+        // Most hosts have no connected job most of the time: then the listener is not even looked up.
         const auto uid = book->has_clients() ? probe::tcp_listener(settings.port) : std::nullopt;
         if (uid != spoke_for) forget();
         if (!uid || !book->has_user(*uid)) return forget();
         const auto answer = probe::ask_ras(settings.patience, settings.port);
-        // Another user's process may have taken the port in between.
+        // Another user's process may have taken the port in the meantime.
         if (probe::tcp_listener(settings.port) != uid) return forget();
         auto status = answer ? probe::read_ras(*answer) : base::Expected<probe::RasStatus>(answer.error());
-        if (!status) return forget(); // of a silent RAS nothing is known, of the job either
+        if (!status) return forget(); // without an answer nothing is known, about the job either
         const auto now = base::now().time_since_epoch().count();
         book->put_nccl(*uid, NcclWord{static_cast<std::uint64_t>(now < 0 ? 0 : now),
                                       probe::ras_troubles(*status, before ? &*before : nullptr,

@@ -1,9 +1,9 @@
-// Asks NCCL's RAS, where processes of a job that speaks to this agent answer for it (probe/nccl_ras.hpp), and
-// puts what is wrong with the job's communicators, and which processes of this host it names, into the job
-// book. In a task of its own: an answer that does not come delays nothing.
+// Queries NCCL's RAS, if processes of a job connected to this agent provide it (probe/nccl_ras.hpp), and puts
+// problems of the job's communicators, and the processes of this host that it names, into the job book. In
+// its own task: a missing answer delays nothing.
 //
-// Whose word it is the kernel tells, by who listens at the port before and after: it is put to that user's
-// job alone, and nobody is asked whose job does not speak to the agent.
+// The kernel shows which user listens at the port before and after: the answer is used only for that user's
+// job, and users without a connected job are not queried.
 #pragma once
 
 #include "probe/nccl_ras.hpp"
@@ -19,8 +19,8 @@
 
 namespace restart {
 
-// The processes at the addresses `own` that the answer names, each GPU once, those that do not answer first.
-// At most most_ras_signs.
+// The processes at the addresses `own` that the answer names, each GPU once, unresponsive ones first. At most
+// most_ras_signs.
 std::vector<RasSign> ras_signs(const probe::RasStatus& status, const std::set<std::string, std::less<>>& own);
 
 struct NcclSettings {

@@ -1,9 +1,9 @@
-// nodewatchd: watches one host and speaks for it and its jobs. main is the table of contents; the parts are
+// nodewatchd: watches one host and reports for it and its jobs. main shows the structure; the parts are
 // sources (readings), watcher (findings), job_socket (the jobs), peer_looker (other hosts), cut_off (whether
-// this one is), reporter (to restartd), metrics_socket (scrapes).
+// this host is cut off), reporter (to restartd), metrics_socket (scrapes).
 //
-// The main thread sleeps until someone comes: a signal, a job, a scrape, the watchdog. Looking, judging and
-// reporting are tasks of one loop, done one after the other by one thread that is woken once an interval.
+// The main thread sleeps until there is work: a signal, a job, a scrape, the watchdog. Sampling, evaluating
+// and reporting are tasks of one loop, executed in turn by one thread that wakes once per interval.
 #include "base/agent_paths.hpp"
 #include "base/child.hpp"
 #include "base/cli.hpp"
@@ -89,7 +89,7 @@ SourceSettings source_settings(const base::Conf& conf, const Options& options, c
     return settings;
 }
 
-// A finding's component is the path, and a report has room for so much of it.
+// A finding's component is the path, whose length in a report is limited.
 base::Expected<void> check_mounts(const base::Conf& conf) {
     constexpr std::size_t longest = 60, most = 16;
     const auto wrong = [](std::string_view what) {
@@ -118,7 +118,7 @@ Delivery::Target target_of(const base::Conf& conf) {
     return {conf.restartd.url, conf.munge.socket, conf.restartd.user};
 }
 
-// Where restartd may be.
+// Possible addresses of restartd.
 std::vector<Witness> restartd_at(const base::Conf& conf) {
     std::vector<Witness> places;
     for (const auto& url : conf.restartd.url)
@@ -137,7 +137,7 @@ std::string short_host_name() {
     return whole.substr(0, whole.find('.'));
 }
 
-// The resource manager's name for this host goes into its requests; restartd refuses reports with any other.
+// Requests contain the resource manager's name for this host; restartd rejects reports with another name.
 base::Expected<std::string> host_name(const Options& options) {
     auto name = options.host.empty() ? short_host_name() : options.host;
     const auto allowed = [](unsigned char c) {
@@ -157,7 +157,7 @@ std::string boot_id() {
     return id;
 }
 
-// Whether systemd shuts the host down or reboots it, so that this agent's silence is no loss.
+// Whether systemd is shutting down or rebooting the host, so that this agent's silence is not a loss.
 bool host_stops() {
     const auto said = base::run_to_end({"systemctl", "is-system-running"}, 2s);
     return said && said->output.starts_with("stopping");
@@ -189,7 +189,7 @@ void log_transitions(const Transitions& changes) {
         log::info("{} on {}: over", f.rule, f.component);
 }
 
-// Each rule beside what it looks at, as railctl signals has it (wire/signals.hpp).
+// Each rule with its last values, in the form of railctl signals (wire/signals.hpp).
 std::string print_signals(const std::string& host, const Reading& reading, Judge& judge, bool json) {
     const auto now = reading.sample.now;
     const auto table = signal_table({host, now, {}, reading.watching, reading.not_watching}, judge.view(now));
@@ -198,7 +198,7 @@ std::string print_signals(const std::string& host, const Reading& reading, Judge
     return document ? base::to_pretty(*document) : std::string();
 }
 
-// One reading for a person or a machine. Exit status 1 when something is found.
+// One reading, as text or JSON. Exit status 1 when there are findings.
 int print_once(const base::Cli& cli, SourceSettings settings, const Limits& limits, const RuleSet& rules,
                const std::string& host, const Options& options) {
     settings.every_counter = true;
@@ -215,20 +215,20 @@ int print_once(const base::Cli& cli, SourceSettings settings, const Limits& limi
     return base::finish_output(cli, findings.empty() ? base::exit_done : base::exit_finding);
 }
 
-// Asks for a report sooner than the interval would bring one. For any thread.
+// Requests a report earlier than the interval would. Thread-safe.
 class ReportTask {
 public:
     using Clock = TaskLoop::Clock;
 
-    // There is something to report: soon, but not at once after the last one, as more may come.
+    // There is something to report: soon, but not immediately after the last report, as more may come.
     void has_news() {
         news_ = true;
         task_.by(std::max(Clock::now(), reported_.load() + after_news));
     }
-    // Before anyone else knows of this.
+    // Call before other threads use this.
     void add_to(TaskLoop& loop, TaskLoop::Work work) { task_ = loop.add(std::move(work)); }
 
-    // By the task: whether a report is due, and when to ask again.
+    // Called by the task: whether a report is due, and when to ask again.
     bool is_due(JobBook::Awaited awaited, base::Duration interval) {
         const auto now = Clock::now(), since = reported_.load();
         if (now < next_ && !(news_ && now - since >= after_news) &&
@@ -242,7 +242,7 @@ public:
     Clock::time_point ask_again(JobBook::Awaited awaited) const {
         auto at = next_;
         if (news_) at = std::min(at, reported_.load() + after_news);
-        // A railrun that waits for restartd's word is told within a fraction of the usual interval.
+        // A railrun that waits for restartd's decision gets it within a fraction of the usual interval.
         if (awaited != JobBook::Awaited::nothing) at = std::min(at, Clock::now() + while_awaited);
         return at;
     }
@@ -252,7 +252,7 @@ private:
     TaskLoop::Task task_;
     std::atomic<bool> news_ = false;
     std::atomic<Clock::time_point> reported_{};
-    Clock::time_point next_{}; // the task's own
+    Clock::time_point next_{}; // used by the task only
 };
 
 class Agent {
@@ -267,10 +267,10 @@ public:
             const std::lock_guard lock(judging_);
             stopped_ = true;
         }
-        loop_.reset(); // waits for its threads, but for one that hangs, which begins nothing more
+        loop_.reset(); // waits for its threads, except one that hangs, which starts nothing more
     }
 
-    // Everything that can fail at the start. Signals must have been blocked.
+    // Does everything that can fail at start. Signals must have been blocked.
     base::Expected<void> start(const base::Conf& conf, const RuleSet& rules) {
         interval_ = conf.agent.interval;
         loop_.emplace(task_patience(interval_));
@@ -284,7 +284,7 @@ public:
         watcher_.emplace(host_, boot_id(), limits_of(conf), *sources_, *book_, rules, &ucx_);
         watcher_->set_pace(conf.agent.pace);
         sources_->await_first(1s);
-        // Looks come first at each beat, then the report of what they saw, then what depends on others.
+        // At each beat sampling comes first, then the report, then tasks that depend on others.
         report_task_->add_to(*loop_, [this] { return report_when_due(); });
         cut_off_ = std::make_shared<CutOffWatch>(*loop_, book_, restartd_at(conf), conf.agent.cut_off_after);
         auto reporter = Reporter::start(
@@ -304,7 +304,7 @@ public:
     }
 
     void run(const base::Daemon& daemon) {
-        report_task_->has_news(); // that we are here
+        report_task_->has_news(); // report the start
         for (auto tidy = TaskLoop::Clock::now();;) {
             if (const auto now = TaskLoop::Clock::now(); now >= tidy) {
                 remove_left_files();
@@ -369,12 +369,12 @@ private:
     TaskLoop::Clock::time_point report_when_due() {
         const std::lock_guard lock(judging_);
         if (stopped_) return TaskLoop::Clock::time_point::max();
-        if (!reporter_) return next_beat(interval_); // it is being made
+        if (!reporter_) return next_beat(interval_); // not created yet
         if (report_task_->is_due(book_->awaited(), interval_)) report();
         return report_task_->ask_again(book_->awaited());
     }
 
-    // With judging_ locked.
+    // Requires judging_.
     void report(bool leaving = false) {
         const auto began = std::chrono::steady_clock::now();
         const auto steady = clock_.now(), wall = base::now();
@@ -391,8 +391,7 @@ private:
         reporter_->offer(std::move(report));
     }
 
-    // What keeps it from being served, such as another program at the port, may end: the agent watches
-    // without.
+    // A cause of failure, such as another program at the port, may go away: the agent works without metrics.
     void serve_metrics() {
         if (metrics_ || (metrics_at_.socket.empty() && metrics_at_.listen.empty())) return;
         auto served = MetricsSocket::open(metrics_at_, [board = board_] { return board->page(); });
@@ -406,7 +405,7 @@ private:
         metrics_trouble_.clear();
     }
 
-    // Of jobs whose slurmstepd was killed: nobody else may come by.
+    // Files of jobs whose slurmstepd was killed: only this cleans them up.
     void remove_left_files() {
         if (const auto removed = base::remove_left_job_folders(settings_.folder))
             log::info("{}: removed the files of {} jobs that are over", settings_.folder, removed);
@@ -417,9 +416,9 @@ private:
     SourceSettings settings_;
     base::Duration interval_{};
     SteadyTime clock_;
-    std::optional<TaskLoop> loop_; // of all that may hang
+    std::optional<TaskLoop> loop_; // of all tasks that may hang
     std::shared_ptr<ReportTask> report_task_ = std::make_shared<ReportTask>();
-    std::mutex judging_; // of interval_, stopped_, sources_, watcher_ and what reports of them
+    std::mutex judging_; // protects interval_, stopped_, sources_, watcher_ and their reports
     bool stopped_ = false;
     std::shared_ptr<JobBook> book_ = std::make_shared<JobBook>();
     UcxBook ucx_;
@@ -440,7 +439,7 @@ private:
 } // namespace
 
 int main(int argc, char** argv) {
-    // Its threads work one after the other, and what one of them makes another frees: one heap for all.
+    // Its threads work in turn, and one frees what another allocated: a single arena for all.
     ::mallopt(M_ARENA_MAX, 1);
     base::Cli cli("nodewatchd",
                   "Watches this host's links, GPUs and kernel log, and speaks for it and its jobs.",

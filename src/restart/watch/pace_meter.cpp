@@ -10,10 +10,10 @@
 namespace restart {
 namespace {
 
-// Below this neither a GPU nor a port works for a job: housekeeping, and the traffic of management.
+// Below this neither a GPU nor a port works for a job: only housekeeping and management traffic.
 constexpr double least_busy = 0.05, least_mb_s = 1;
 
-// Looks that follow each other closer than this would take the grain of the readings for peaks.
+// With shorter steps, the granularity of the readings would appear as peaks.
 constexpr base::Duration least_between{900};
 
 constexpr std::string_view sent = "port_xmit_data", received = "port_rcv_data", waits = "port_xmit_wait";
@@ -117,7 +117,7 @@ void PaceMeter::take(const PortSample& port, base::Time now) {
     held.gbps = port.rate_gbps;
     const auto last = std::exchange(held.last, counts);
     const double seconds = base::to_seconds(now - std::exchange(held.at, now));
-    // A counter that went back was set to zero: nothing is known of this time.
+    // A counter that went back was reset: nothing is known about this time.
     if (!counts || !last || seconds <= 0 || counts->bytes < last->bytes || counts->resent < last->resent)
         return;
     held.seconds += seconds;
@@ -168,7 +168,7 @@ void PaceMeter::close(base::Time now, base::Time wall) {
         port.mb_s.clear();
     }
     gpus_.clear();
-    // Ports that have gone.
+    // Removes ports that are gone.
     std::erase_if(ports_, [&](const auto& entry) { return now - entry.second.at > window_; });
 }
 

@@ -1,8 +1,7 @@
-// How the host got on with its jobs' work, window by window (wire/pace.hpp): means of what GPUs say of
-// themselves, traffic of ports and its peaks, from the looks that the watcher takes anyway.
+// The progress of jobs on this host, window by window (wire/pace.hpp): means of GPU readings, traffic of
+// ports and its peaks, from the samples that the watcher takes anyway.
 //
-// A host on which nothing works has no pace: neither a GPU nor a port does anything, and no process makes
-// marks.
+// A host without work has no pace: no GPU and no port is active, and no process makes marks.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,27 +16,27 @@
 
 namespace restart {
 
-// Of one look.
+// The pace of one sample.
 GpuPace pace_of(const GpuSample& gpu);
 
 class PaceMeter {
 public:
-    // Counters of ports that it needs, beside those that rules judge.
+    // Counters of ports that it needs, in addition to those of rules.
     static const std::vector<std::string>& counters();
 
-    // Windows are this long, as far as looks come; 0: there are none.
+    // Sets the length of windows, rounded up to the next look; 0: none.
     void set_window(base::Duration window);
 
-    // True: a window has ended with this look, and what its processes marked belongs to it. `wall` numbers
-    // it, so that numbers do not come again when the agent is started anew.
+    // True: a window has ended with this look, and marks of processes in it belong to it. `wall` numbers the
+    // window, so that numbers are not reused when the agent is restarted.
     bool look(const Sample& sample, base::Time wall);
 
-    // Of the last window; none: nothing worked, there is none, or it is too long ago. `marks`: whether
-    // processes made some in it.
+    // Of the last window; none: nothing worked, there is no window, or it is too old. `marks`: whether
+    // processes made marks in it.
     std::optional<HostPace> pace(bool marks) const;
 
 private:
-    static constexpr std::size_t most_looks = 1024; // of a port in a window
+    static constexpr std::size_t most_looks = 1024; // of a port in one window
 
     struct Mean {
         double sum = 0;
@@ -49,7 +48,7 @@ private:
     };
     struct Gpu {
         Mean sm_mhz, mem_mhz, power_w, busy, limit_w, capped, capped_mhz, slowed, sm_active, tensor_active;
-        double pcie_gbs = 0; // the most: an idle link is slowed down
+        double pcie_gbs = 0; // the maximum: idle links run slower
     };
     struct Counts {
         std::uint64_t bytes = 0, resent = 0;
@@ -73,7 +72,7 @@ private:
     std::map<std::uint32_t, Gpu> gpus_;
     std::map<std::string, Port> ports_;
     std::optional<HostPace> closed_;
-    bool worked_ = false; // something did, in the window that is closed
+    bool worked_ = false; // something worked in the window that was closed
 };
 
 } // namespace restart

@@ -19,7 +19,7 @@ struct PeerLooker::Work {
     std::vector<LookRequest> wanted;
     std::deque<LookRequest> waiting;
     std::vector<LookRequest> running;
-    std::size_t threads = 0; // that take what is waiting
+    std::size_t threads = 0; // those that process the queue
     std::vector<Sight> seen;
     std::function<void()> news;
     Look look;

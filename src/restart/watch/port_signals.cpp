@@ -25,7 +25,7 @@ bool is_active(const PortSample& port) {
 
 bool is(const ListedPort& listed, const PortSample& port) {
     return (port.node != 0 && listed.node == port.node && listed.port == port.port) ||
-           // A source that has ports only puts the port's GUID in both places.
+           // A source that has only ports puts the port's GUID in both places.
            (port.guid != 0 && (listed.guid == port.guid || listed.node == port.guid));
 }
 
@@ -43,7 +43,8 @@ std::vector<const PortSample*> unlisted_in(const IbSample& ib, const Listing& li
     return unlisted;
 }
 
-// All listed ports are replaced by others that work: the HCAs were exchanged, or the file has another host's.
+// All listed ports are replaced by others that work: the HCAs were exchanged, or the file describes another
+// host.
 bool all_other(const std::vector<const ListedPort*>& missing, const std::vector<const PortSample*>& unlisted,
                const Listing& listing) {
     return missing.size() == listing.ports.size() && unlisted.size() >= missing.size();
@@ -64,7 +65,7 @@ void PortSignals::read_port(const PortSample& port, const Port& name, bool used,
         seen.last = port;
         seen.active_since_there = true;
     }
-    // A port that never was active and is not listed is a free port (read_came_up).
+    // A port that was never active and is not listed is an unused port (read_came_up).
     const auto known = seen_.find(name);
     if (known == seen_.end()) return;
     known->second.there = true;
@@ -100,7 +101,7 @@ std::uint64_t PortSignals::Downed::take(std::uint64_t value, bool active) {
     known = true;
     was_active = active;
     last = value;
-    return value >= hidden ? value - hidden : value; // it has been reset
+    return value >= hidden ? value - hidden : value; // reset in the meantime
 }
 
 void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) {
@@ -118,8 +119,7 @@ void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<S
         if (port.virtual_function) return false;
         if (listing.ports.empty() || !listing.why_not.empty() || (port.node == 0 && port.guid == 0))
             return true;
-        // Nothing of what is listed is there, as in a file of another host; or it stands in a listed
-        // one's place.
+        // Nothing in the list is present, as in another host's file; or this port replaces a listed one.
         return missing.size() == listing.ports.size() ||
                std::any_of(missing.begin(), missing.end(),
                            [&](const ListedPort* listed) { return listed->component == component_of(port); });
@@ -134,7 +134,7 @@ void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<S
     for (std::size_t i = 0; i < ib.ports.size(); ++i)
         if ((i == 0 || ib.ports[i].device != ib.ports[i - 1].device) && is_used(ib.ports[i]))
             read_hca(ib.ports[i], into);
-    // A virtual function comes and goes with the container that it is given to.
+    // A virtual function comes and goes with the container that owns it.
     std::erase_if(seen_, [&](const auto& seen) {
         return !seen.second.there && seen.second.last.virtual_function && !is_used(seen.second.last);
     });

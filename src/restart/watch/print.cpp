@@ -31,7 +31,7 @@ std::string reason_words(std::uint64_t reasons) {
     return words.empty() ? fmt::format("0x{:x}", reasons) : fmt::format("0x{:x} {}", reasons, words);
 }
 
-// Counters that rules judge and that are not zero: "link_downed=3".
+// Counters of rules that are not zero: "link_downed=3".
 std::string judged_text(const PortSample& port) {
     std::string text;
     for (const auto& name : RuleBook::counters({}))

@@ -11,8 +11,8 @@ namespace restart {
 
 std::string print_text(const std::string& host, const Reading& reading, const std::vector<Finding>& findings);
 
-// {"host","links":[{…,"counters":{…}}],"gpus":[…],"findings":[…],"watching":{…},"not_watching":[…]}: the
-// names are those of a report (wire/report.hpp); what a GPU does not report is null.
+// {"host","links":[{…,"counters":{…}}],"gpus":[…],"findings":[…],"watching":{…},"not_watching":[…]}: names as
+// in a report (wire/report.hpp); values that a GPU does not report are null.
 std::string print_json(const std::string& host, const Reading& reading, const std::vector<Finding>& findings);
 
 } // namespace restart

@@ -23,20 +23,20 @@ base::Duration retry_delay(unsigned failures, base::Duration longest, double ran
 }
 
 struct Reporter::Work {
-    std::mutex mutex; // of what both sides touch
+    std::mutex mutex; // of the members that both sides use
     std::optional<Report> waiting;
-    std::optional<HostSignals> told;         // to be sent after a report
-    std::uint64_t offered = 0, accepted = 0; // how many were, and up to which one restartd knows
+    std::optional<HostSignals> told;         // signals to send after a report
+    std::uint64_t offered = 0, accepted = 0; // number offered; the last one that restartd accepted
     std::optional<Delivery> next_delivery;   // after a change of the target
     Delivery::Target target;
     std::shared_ptr<JobBook> book;
-    std::shared_ptr<PeerLooker> looker;         // or none
-    std::function<void()> asked;                // or none
-    std::function<void(const Reply&)> answered; // or none
+    std::shared_ptr<PeerLooker> looker;         // may be null
+    std::function<void()> asked;                // may be empty
+    std::function<void(const Reply&)> answered; // may be empty
 
-    // The task's own.
+    // Used by the task only.
     std::optional<Delivery> delivery;
-    std::optional<Report> delivered; // last, if that succeeded
+    std::optional<Report> delivered; // the last report, if it succeeded
     unsigned failures = 0;
     TaskLoop::Clock::time_point retry{}; // not before
     std::minstd_rand random{std::random_device{}()};
@@ -66,7 +66,7 @@ bool Reporter::Work::deliver(const Report& report) {
     return true;
 }
 
-// Nobody repeats it: who asked asks again.
+// Not retried: the requester asks again.
 void Reporter::Work::deliver_signals() {
     std::optional<HostSignals> signals;
     {
@@ -74,7 +74,7 @@ void Reporter::Work::deliver_signals() {
         std::swap(signals, told);
     }
     if (!signals) return;
-    // Delivery logs what goes wrong.
+    // The delivery logs errors.
     [[maybe_unused]] const auto answer = delivery->post("/v1/report/signals", signals->to_json());
 }
 
@@ -101,7 +101,7 @@ TaskLoop::Clock::time_point Reporter::Work::step() {
         return until_offered;
     }
     {
-        // Nothing is lost: a newer report contains everything that holds.
+        // Nothing is lost: a newer report contains all current findings.
         const std::lock_guard lock(mutex);
         if (!waiting) waiting = std::move(report);
     }

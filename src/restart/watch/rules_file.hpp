@@ -9,10 +9,10 @@
 
 namespace restart {
 
-// `named`: what --rules names; empty: health.conf beside the configuration, which need not exist.
+// `named`: the argument of --rules; empty: health.conf next to the configuration, which may be missing.
 std::filesystem::path rules_path(const base::Conf& conf, const std::string& named);
 
-// Errors as those of RuleSet::from_file(), and Code::io for a named file that does not exist.
+// Errors as for RuleSet::from_file(), and Code::io for a named file that does not exist.
 base::Expected<RuleSet> read_rules(const base::Conf& conf, const std::string& named);
 
 } // namespace restart

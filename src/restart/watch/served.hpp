@@ -1,4 +1,4 @@
-// What the daemon's main thread serves between signals: sockets of others, for none of whom it waits.
+// What the daemon's main thread serves between signals: client sockets, none of which it waits for.
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,15 @@ public:
     Served& operator=(const Served&) = delete;
     virtual ~Served() = default;
 
-    // Adds the descriptors to be polled next. Returns when serve() is due whatever they say; max(): never.
+    // Adds the descriptors to poll next. Returns the time at which serve() is due regardless of them; max():
+    // never.
     virtual Clock::time_point watch(std::vector<pollfd>& into) = 0;
-    // What they said: those that watch() added, in that order.
+    // The poll results of the descriptors that watch() added, in the same order.
     virtual void serve(std::span<const pollfd> watched) = 0;
 };
 
-// One poll, until that time at the latest, of `own` descriptors, which stand first, and those of all that are
-// served; null ones are passed over. Returns with what `own` said. `own` is put back to its length.
+// Polls once, until that time at the latest, `own` descriptors and those of all that are served; null entries
+// are skipped. Returns with the results for `own`, restored to its length.
 void poll_and_serve(std::vector<pollfd>& own, std::span<Served* const> all, Served::Clock::time_point until);
 
 } // namespace restart

@@ -12,7 +12,7 @@
 namespace restart {
 namespace {
 
-// Of others' words: a kernel log, a site's file. Within a field's bound (wire/signals.cpp).
+// For text of other origin: a kernel log, a site's file. Within the limit of a field (wire/signals.cpp).
 std::string plain(std::string_view text, std::size_t most) {
     auto clean = base::as_utf8(text);
     std::replace_if(
@@ -53,7 +53,7 @@ public:
         table_.rows.push_back(std::move(row));
     }
 
-    // Of a signal whose events are not there: nothing came, or nobody would hear of it.
+    // A row for a signal without events: none occurred, or its source is not watched.
     void add_quiet(std::string_view signal) {
         if (table_.rules.size() >= most_signal_rules || table_.rows.size() >= most_signal_rows) return;
         table_.rules.push_back({.name = std::string(signal),
@@ -70,7 +70,7 @@ public:
 private:
     static constexpr std::size_t most_sentences = 32;
 
-    // Events come from the kernel log, XIDs from NVML, too.
+    // Events come from the kernel log; XIDs also from NVML.
     bool heard(std::string_view signal) const {
         return std::any_of(of_.watching.begin(), of_.watching.end(), [&](const auto& source) {
             return source.second &&
@@ -101,7 +101,7 @@ private:
 
     const SignalTableOf& of_;
     HostSignals table_;
-    std::size_t bytes_ = 40'000; // of the head with its sentences, and of what is made so far
+    std::size_t bytes_ = 40'000; // of the header with its sentences, and of the rows so far
     std::map<const Rule*, std::uint32_t> places_;
 };
 
@@ -114,7 +114,7 @@ HostSignals signal_table(const SignalTableOf& of, const std::vector<RuleView>& v
                 return view.rule->signal == kind.name;
             }))
             maker.add_quiet(kind.name);
-    // Where not all fit, what is not in order does.
+    // If not all fit, rows that are not in order come first.
     std::vector<const RuleView*> order;
     for (const auto& view : views)
         order.push_back(&view);

@@ -35,7 +35,7 @@ std::string no_ports(const SourceSettings& settings) {
     return fmt::format("infiniband: no ports under {}", (settings.sysfs / "class/infiniband").string());
 }
 
-// A bridge of a large host has some hundred devices below it, and says several lines of one fault.
+// A bridge of a large host has some hundred devices below it, and logs several lines for one fault.
 constexpr std::size_t most_driver_lines = 1024;
 
 constexpr std::string_view switched_off = "switched off by the configuration";
@@ -43,12 +43,12 @@ constexpr std::string_view switched_off = "switched off by the configuration";
 } // namespace
 
 struct Sources::Ib {
-    probe::SysfsIb sysfs; // the task's
+    probe::SysfsIb sysfs; // used by the task only
     base::Duration interval;
     probe::SysfsIb::Depth depth;
     Latest<IbSample> latest;
     std::mutex mutex;
-    std::optional<std::vector<std::string>> fresh_counters; // to be read from the next sample on
+    std::optional<std::vector<std::string>> fresh_counters; // to be used from the next sample on
 
     Clock::time_point look() {
         {
@@ -64,17 +64,17 @@ struct Sources::Gpu {
     std::string library;
     base::Duration interval;
     Latest<std::vector<GpuSample>> latest;
-    std::mutex mutex; // of all below
+    std::mutex mutex; // of the members below
     std::shared_ptr<probe::NvmlGpus> gpus;
-    std::optional<std::string> failure; // why `gpus` is not there
+    std::optional<std::string> failure; // why `gpus` is null
     std::vector<XidEvent> xids;
-    std::vector<XidEvent> of_whom; // those of which it is not asked yet
+    std::vector<XidEvent> of_whom; // those whose user is not known yet
     std::filesystem::path sysfs{};
-    std::vector<std::string> on_bus{};        // GPUs, by the kernel
-    std::atomic<bool> silent = false;         // NVML is to be started again, which waits for who uses it
-    base::Duration again{};                   // how often, at most
-    Clock::time_point started{};              // when NVML was,
-    std::weak_ptr<probe::NvmlGpus> leaving{}; // and what was before
+    std::vector<std::string> on_bus{};        // GPUs, from the kernel
+    std::atomic<bool> silent = false;         // NVML must be restarted once its users have released it
+    base::Duration again{};                   // minimum time between restarts
+    Clock::time_point started{};              // when NVML was started
+    std::weak_ptr<probe::NvmlGpus> leaving{}; // the previous instance
 
     std::shared_ptr<probe::NvmlGpus> opened() {
         const std::lock_guard lock(mutex);
@@ -84,7 +84,7 @@ struct Sources::Gpu {
     void open() {
         started = Clock::now();
         auto fresh = probe::NvmlGpus::open(library);
-        // Without the library nobody uses those that no driver serves.
+        // Without the library, GPUs without a driver are not in use.
         auto found = probe::gpus_on_bus(sysfs, fresh || fresh.error().code != base::Code::not_found);
         const std::lock_guard lock(mutex);
         on_bus = std::move(found);
@@ -96,7 +96,7 @@ struct Sources::Gpu {
     }
 
     void close_when_silent() {
-        std::shared_ptr<probe::NvmlGpus> old; // its end may hang, and holds up nobody
+        std::shared_ptr<probe::NvmlGpus> old; // destroyed outside the lock, as this may hang
         const std::lock_guard lock(mutex);
         if (!gpus || !gpus->has_silent() || Clock::now() - started < again) return;
         old = std::move(gpus);
@@ -106,7 +106,7 @@ struct Sources::Gpu {
     Clock::time_point look() {
         close_when_silent();
         if (!opened()) {
-            // NVML starts anew only when nothing of it is left, and who waits for XIDs lets go of it soon.
+            // NVML restarts only when the old instance is gone; the XID thread releases it soon.
             if (!leaving.expired()) return next_beat(interval);
             open();
         }
@@ -117,8 +117,8 @@ struct Sources::Gpu {
         return next_beat(interval);
     }
 
-    // The driver may not answer, so they have been told without their users; with them they are told again,
-    // as of one event.
+    // The driver may not answer, so the events were reported without users first; with users they are
+    // reported again, as the same event.
     Clock::time_point ask_users() {
         std::vector<XidEvent> of;
         {
@@ -136,12 +136,12 @@ struct Sources::Gpu {
         return Clock::time_point::max();
     }
 
-    // XIDs, at once, whatever a question hangs in: that is when they tell why.
+    // Receives XIDs at once, even while a query hangs: that is when they explain it.
     void hear(const std::stop_token& stop, base::Duration longest, TaskLoop::Task& users) {
         while (!stop.stop_requested()) {
             const auto began = Clock::now();
             auto there = opened();
-            if (!there) { // it is being started again
+            if (!there) { // being restarted
                 if (!pause(stop, 1s)) return;
                 continue;
             }
@@ -154,11 +154,10 @@ struct Sources::Gpu {
                 }
                 users.now();
             } else if (!there->has_xid_events()) {
-                there.reset(); // one that is started later, as it waits for us to let go of this one, may
-                               // have some
+                there.reset(); // released for the restart of NVML; the next instance may have them
                 if (!pause(stop, longest)) return;
             } else if (Clock::now() - began < 50ms && !pause(stop, 1s)) {
-                return; // there is no waiting while a GPU is lost
+                return; // waiting is impossible while a GPU is lost
             }
         }
     }
@@ -169,7 +168,7 @@ struct Sources::Log {
     std::uint64_t lost = 0; // gaps, at the last look
     std::string failure;
     Clock::time_point next_try{};
-    probe::PciTree tree; // as it was: what has left the bus is what is asked for
+    probe::PciTree tree; // the earlier state: events may concern devices that have left the bus
     Clock::time_point next_tree{};
 
     std::vector<std::string> at_and_below(const std::string& pci, const std::filesystem::path& sysfs) {
@@ -182,7 +181,7 @@ struct Sources::Log {
 };
 
 struct Sources::Host {
-    probe::ProcHost proc; // the task's
+    probe::ProcHost proc; // used by the task only
     base::Duration interval;
     Latest<HostSample> latest;
 
@@ -222,7 +221,7 @@ Sources::Sources(SourceSettings settings, TaskLoop* loop)
 }
 
 Sources::~Sources() {
-    if (gpu_events_) gpu_events_->stop(); // its wait ends while the loop's do
+    if (gpu_events_) gpu_events_->stop(); // its wait ends while those of the loop do
     own_loop_.reset();
 }
 
@@ -324,7 +323,7 @@ void Sources::read_log(Reading& into) {
         return;
     }
     auto lines = log_->kmsg->drain();
-    // Said at this look, and heard again at the next.
+    // Reported at this look; watched again at the next.
     const auto lost = log_->kmsg->lost();
     watching = lost == std::exchange(log_->lost, lost);
     if (!watching)
@@ -336,7 +335,7 @@ void Sources::read_log(Reading& into) {
             into.sample.driver_lines.push_back(std::move(line));
             continue;
         }
-        // A port speaks of all that is below it.
+        // A port reports for all devices below it.
         for (auto& device : log_->at_and_below(line.device, settings_.sysfs))
             if (into.sample.driver_lines.size() < most_driver_lines)
                 into.sample.driver_lines.push_back({line.driver, std::move(device), line.text});

@@ -1,7 +1,7 @@
 // Collects the readings of a host: InfiniBand, GPUs, the host itself, each file system and the fabric file in
-// tasks of one loop, since a sick device makes its driver hang, the kernel log between two looks. A source
-// that is missing or does not answer is said so; it never holds up the others. Only NVML's events have a
-// thread of their own, which sleeps until one comes.
+// tasks of one loop, since a faulty device makes its driver hang; the kernel log between two looks. A source
+// that is missing or does not answer is reported; it never blocks the others. Only NVML's events have their
+// own thread, which sleeps until one comes.
 #pragma once
 
 #include "base/slurmd_record.hpp"
@@ -27,50 +27,50 @@ struct SourceSettings {
     std::vector<std::string> ignored_devices;
     std::string nvml = "libnvidia-ml.so.1"; // empty: do not watch
     std::string kmsg = "/dev/kmsg";         // empty: do not watch
-    base::Duration event_wait{30'000};      // for an event of NVML, at a time; who ends waits for it
-    base::Duration nvml_again{300'000}; // NVML is started again so often while it answers nothing about a GPU
+    base::Duration event_wait{30'000};      // for one wait for an NVML event; destruction waits for it
+    base::Duration nvml_again{300'000}; // minimum time between restarts of NVML while a GPU gives no answers
     std::filesystem::path proc = "/proc";
     base::Duration interval{1'000};
-    base::Duration host_interval{10'000};  // of looks at the host itself, whose state changes slowly
-    std::vector<std::string> mounts;       // file systems to look at
-    base::Duration mount_interval{30'000}; // of looks at those
-    std::vector<std::string> counters = RuleBook::counters({}); // of each port, that rules judge
-    bool every_counter = false;                                 // of each port, not only those
-    std::string fabric;                                         // file; empty: there is none
-    std::string host;                                           // as the file calls it
-    std::string folder; // of files for jobs, where its part of the fabric may be kept; empty: nowhere
+    base::Duration host_interval{10'000};  // between samples of the host itself, whose state changes slowly
+    std::vector<std::string> mounts;       // file systems to check
+    base::Duration mount_interval{30'000}; // between these checks
+    std::vector<std::string> counters = RuleBook::counters({}); // of each port, for the rules
+    bool every_counter = false;                                 // read all counters of each port
+    std::string fabric;                                         // path; empty: none
+    std::string host;                                           // its name in the file
+    std::string folder; // for a copy of this host's part of the fabric file; empty: none
     bool operator==(const SourceSettings&) const = default;
 };
 
-// One look. `sample.now` is the caller's.
+// One look. The caller sets `sample.now`.
 struct Reading {
     Sample sample;
     std::map<std::string, bool> watching;     // "infiniband", "nvml", "kmsg", "host", "fabric"
-    std::vector<std::string> not_watching;    // why not, and devices left out; a sentence each
+    std::vector<std::string> not_watching;    // reasons, and devices left out; one sentence each
     std::optional<base::SlurmdRecord> slurmd; // none: it does not run, or has no spank_rail
 };
 
-// A task that takes longer than this no longer holds up others.
+// After this time a task no longer blocks the others.
 base::Duration task_patience(base::Duration interval);
 
 class Sources {
 public:
-    // The loop, which must outlive this, is one of its own where none is given. Reading relieves it.
+    // Uses its own loop if none is given; `loop` must outlive this. read() relieves the own loop.
     explicit Sources(SourceSettings settings, TaskLoop* loop = nullptr);
     ~Sources();
     Sources(const Sources&) = delete;
     Sources& operator=(const Sources&) = delete;
 
-    // What is known now; takes the XIDs since the last call. Never waits.
+    // The current readings; takes the XIDs since the last call. Never waits.
     Reading read(base::Time now);
 
     // Waits, at most this long, until each task has a first result.
     void await_first(base::Duration longest);
 
-    // These counters of each port are read from now on.
+    // Sets the counters to read for each port from now on.
     void read_counters(std::vector<std::string> counters);
 
-    // The fabric file is this one from now on; it is looked at once.
+    // Changes the fabric file, and reads it now.
     void look_at_fabric(const std::string& path);
 
 private:
@@ -89,7 +89,7 @@ private:
     TaskLoop& loop_;
     bool had_ports_ = false;
     std::unique_ptr<Log> log_;
-    std::unique_ptr<ListingFile> fabric_; // null: there is none
+    std::unique_ptr<ListingFile> fabric_; // null: none
     // Shared with the tasks, which may outlive us while a driver holds them.
     std::shared_ptr<Ib> ib_;
     std::shared_ptr<Gpu> gpu_;
@@ -97,7 +97,7 @@ private:
     std::unique_ptr<MountLooks> mounts_;
     std::vector<TaskLoop::Task> tasks_;
     std::shared_ptr<TaskLoop::Task> gpu_users_;
-    std::unique_ptr<Background> gpu_events_; // hears NVML's; null: before NVML is open
+    std::unique_ptr<Background> gpu_events_; // receives NVML's events; null: before NVML is open
 };
 
 } // namespace restart

@@ -26,17 +26,17 @@ struct TaskLoop::Item {
     Work work;
     Clock::time_point due;
     bool busy = false;
-    Clock::time_point asked = never; // when it is to be done once more, by what was asked while it was busy
+    Clock::time_point asked = never; // when to run again, as requested while it was busy
 };
 
 struct TaskLoop::State {
     base::Duration patience;
     base::UniqueFd watchdog;
-    std::mutex mutex; // of all below
+    std::mutex mutex; // of the members below
     std::condition_variable wake;
     std::vector<std::shared_ptr<Item>> items;
-    std::uint64_t turn = 0;                 // which thread does what is due; others have been relieved
-    std::optional<Clock::time_point> since; // when that one began what it does
+    std::uint64_t turn = 0;                 // number of the active thread; earlier ones have been relieved
+    std::optional<Clock::time_point> since; // when it started its current task
     bool stopping = false;
 
     explicit State(base::Duration longest)
@@ -44,7 +44,7 @@ struct TaskLoop::State {
 
     void run(std::uint64_t mine);
     std::shared_ptr<Item> first_due() const;
-    // The watchdog wakes whoever looks at it then; never: not at all. Setting it wakes no one.
+    // Arms the watchdog, which becomes readable at this time; never: disarms it. Arming wakes no thread.
     void wake_watchdog(Clock::time_point at) const {
         itimerspec timer{};
         if (at != never) {
@@ -55,7 +55,7 @@ struct TaskLoop::State {
     }
 };
 
-// Null: each is being done, or there is none.
+// Null: all are running, or there are none.
 std::shared_ptr<TaskLoop::Item> TaskLoop::State::first_due() const {
     std::shared_ptr<Item> first;
     for (const auto& item : items)
@@ -86,9 +86,9 @@ void TaskLoop::State::run(std::uint64_t mine) {
         if (turn == mine)
             since.reset();
         else
-            wake.notify_all(); // to who took over this task is new
+            wake.notify_all(); // the task is runnable for the new thread
         lock.unlock();
-        item.reset(); // with all that it owns, where it was removed meanwhile
+        item.reset(); // with everything it owns, if it was removed in the meantime
         lock.lock();
     }
 }
@@ -109,11 +109,11 @@ TaskLoop::~TaskLoop() {
         const std::lock_guard lock(mutex_);
         std::swap(ending, threads_);
     }
-    for (const auto& thread : ending) // together: each is waited for
+    for (const auto& thread : ending) // stop all first: they share the wait
         thread->stop();
 }
 
-// With the threads locked.
+// Requires the lock of the threads.
 void TaskLoop::start() {
     std::uint64_t turn = 0;
     {

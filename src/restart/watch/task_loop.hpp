@@ -1,10 +1,10 @@
-// Tasks that are done again and again, in turn, by one thread, so that a host on which nothing happens is
-// woken once an interval for all of them.
+// Periodic tasks, run in turn by one thread, so that on an idle host the process wakes once per interval for
+// all of them.
 //
-// A task that hangs, as in a driver, keeps the thread that does it. relieve() then starts another thread for
-// the rest, and the first one ends once its task returns: there is one thread, and one more for each task
-// that hangs. relieve() is for whoever looks at watchdog(), which becomes readable when it is needed and
-// costs the process no wake-up before.
+// A task that hangs, as in a driver, blocks its thread. relieve() then starts another thread for the rest,
+// and the first one ends once its task returns: there is one thread, plus one for each hanging task. The
+// caller of relieve() polls watchdog(), which becomes readable when this is needed and causes no wake-ups
+// before.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,32 +20,32 @@
 
 namespace restart {
 
-// For any thread.
+// Thread-safe.
 class TaskLoop {
 public:
     using Clock = std::chrono::steady_clock;
     // Returns when it is due again. Never run by two threads at a time. It may hang, and then outlive the
-    // loop: it owns what it uses (shared pointers).
+    // loop: it must own what it uses (shared pointers).
     using Work = std::function<Clock::time_point()>;
 
     class Task;
 
-    // `patience`: a task that takes longer no longer holds up the others.
+    // `patience`: a task that takes longer no longer blocks the others.
     explicit TaskLoop(base::Duration patience);
     TaskLoop(const TaskLoop&) = delete;
     TaskLoop& operator=(const TaskLoop&) = delete;
-    // No task is begun any more; those that are being done have a second in all to return.
+    // Starts no more tasks; running ones have one second in total to return.
     ~TaskLoop();
 
-    // Due at once. Of tasks that are due at the same time the one that was added first comes first.
+    // Due at once. Of tasks due at the same time the one added first runs first.
     [[nodiscard]] Task add(Work work);
 
     // Readable while a task takes longer than the patience.
     int watchdog() const;
-    // Starts another thread where one is needed. Never waits.
+    // Starts another thread if needed. Never waits.
     void relieve();
 
-    // Threads that are there, of which at most one does not hang.
+    // Number of threads; at most one of them does not hang.
     std::size_t threads();
 
 private:
@@ -59,7 +59,7 @@ private:
     std::vector<std::unique_ptr<Background>> threads_;
 };
 
-// A task's place in the loop: it is no longer begun once this has gone.
+// A task's handle: the task is not started again after its destruction.
 class TaskLoop::Task {
 public:
     Task() = default;
@@ -67,7 +67,7 @@ public:
     Task& operator=(Task&& other) noexcept;
     ~Task() { remove(); }
 
-    // Due at this time, unless it is before; while it is being done, so soon after that.
+    // Makes it due at this time, or earlier if it already was; if it is running, after that run.
     void by(Clock::time_point time);
     void now() { by(Clock::now()); }
 
@@ -81,8 +81,8 @@ private:
     std::shared_ptr<Item> item_;
 };
 
-// When a task of this interval is due again: at multiples of it since the process began, so that those of
-// several tasks fall together.
+// When a task with this interval is due next: at multiples of it since the start of the process, so that
+// those of several tasks coincide.
 TaskLoop::Clock::time_point next_beat(base::Duration interval);
 
 } // namespace restart

@@ -15,12 +15,12 @@ std::string rank_of(const JobUcx& said) {
     return text;
 }
 
-// A process counts from its start; one that says less than before is another that took its place.
+// Counts from the start of a process; a lower value comes from a new process in its place.
 std::uint64_t growth(std::uint64_t before, std::uint64_t now) {
     return now >= before ? now - before : now;
 }
 
-// Garbage must not wrap a sum: that would look like a reset.
+// Garbage must not wrap a sum, which would look like a reset.
 void add(UcxCount& sum, std::uint64_t more, const std::string& words) {
     if (more == 0) return;
     constexpr auto most = std::uint64_t{1} << 62;
@@ -74,8 +74,8 @@ base::Expected<void> UcxBook::check(const JobKey& job, bool known_speaker) const
 }
 
 base::Expected<std::uint64_t> UcxBook::tell(std::uint64_t speaker, std::uint32_t uid, JobUcx said) {
-    // A user's words go into findings, which are cut where they are too long: a character of several bytes
-    // would be cut in the middle, and restartd would refuse the host's whole report.
+    // A user's text goes into findings, which are truncated: a multi-byte character could be cut, and
+    // restartd would reject the host's whole report.
     for (auto* text : {&said.tls, &said.devices, &said.unseen, &said.last, &said.resent_to})
         *text = base::printable(*text);
     for (auto& path : said.paths)
@@ -128,7 +128,7 @@ std::vector<UcxJob> UcxBook::jobs() {
     std::vector<UcxJob> all;
     std::map<JobKey, std::size_t> places;
     for (auto& [key, sums] : jobs_) {
-        // A job of an earlier start, or of another user by its word, has a process here still.
+        // A process of the same job number is here with another start or, by its claim, another user.
         const auto same = std::count_if(jobs_.begin(), jobs_.end(),
                                         [&, id = key.id](const auto& other) { return other.first.id == id; });
         auto name = fmt::format("job{}", base::to_string(key.id));
@@ -138,7 +138,7 @@ std::vector<UcxJob> UcxBook::jobs() {
         if (sums.counted) {
             job.tcp_bytes.emplace();
             job.dropped.emplace();
-            // Statistics may come long after the job was first shown.
+            // Statistics may start long after the job was first shown.
             if (std::exchange(sums.statistics_shown, true)) {
                 job.tcp_bytes = sums.tcp_bytes;
                 job.dropped = sums.dropped;

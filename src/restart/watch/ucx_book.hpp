@@ -1,9 +1,9 @@
-// What jobs' processes on this host say of their UCX endpoints (librailucx.so, wire/job_lines.hpp): the last
-// word of each, and per job sums that only grow while some process of it is there. Filled by the job socket,
-// read by the watcher; every call locks, none waits.
+// What jobs' processes on this host report about their UCX endpoints (librailucx.so, wire/job_lines.hpp): the
+// last report of each, and per-job sums that only grow while a process of the job is there. Filled by the job
+// socket, read by the watcher; every call takes a lock, none blocks.
 //
-// The kernel names the speaker's user, nobody its job: a user may claim any. What several users claim is kept
-// apart, and no rule makes of a job's words more than information.
+// The kernel identifies the sender's user, but not its job: a user may claim any. Claims of different users
+// are kept apart, and no rule treats a job's reports as more than information.
 #pragma once
 
 #include "base/expected.hpp"
@@ -26,20 +26,20 @@ public:
     static constexpr std::size_t most_jobs = 64;
     static constexpr std::size_t most_jobs_a_uid = 16;
 
-    // A process says this now; it is known by the answer from then on, and by 0 before. Errors: Code::unfit
-    // when the book, or the user's share of it, is full.
+    // Takes a process's report. `speaker`: 0 for the first report, then the returned number. Errors:
+    // Code::unfit when the book, or the user's share of it, is full.
     base::Expected<std::uint64_t> tell(std::uint64_t speaker, std::uint32_t uid, JobUcx said);
     void leave(std::uint64_t speaker);
 
-    // Statistics of the job are waited for, until it is left as often. Errors: as tell.
+    // Accepts the job's statistics, until leave() has been called as often. Errors as for tell().
     base::Expected<void> join(const JobKey& job);
     void leave(const JobKey& job);
-    // By these its processes sent more bytes over TCP, and dropped more packets; in words the last.
+    // Adds bytes sent over TCP and dropped packets, from statistics; with a description of the last ones.
     void count(const JobKey& job, std::uint64_t tcp_bytes, const std::string& tcp, std::uint64_t packets,
                const std::string& dropped);
 
-    // All jobs with a process that speaks. A job's sums are 0 the first time, so that what came before counts
-    // as growth.
+    // All jobs with a reporting process. A job's sums are 0 the first time, so that earlier events count as
+    // growth.
     std::vector<UcxJob> jobs();
 
 private:
@@ -50,7 +50,7 @@ private:
     struct Job {
         std::size_t speakers = 0;
         bool shown = false;
-        bool counted = false, statistics_shown = false; // there are statistics
+        bool counted = false, statistics_shown = false; // statistics exist
         UcxCount failed, timeouts, refused, resent, tcp_bytes, dropped;
     };
     base::Expected<void> check(const JobKey& job, bool known_speaker) const;

@@ -5,13 +5,13 @@
 namespace restart {
 namespace {
 
-// A process that was counted before; one that says less has closed endpoints, or is another.
+// For a known process; a lower value means that it closed endpoints, or is another process.
 std::uint64_t growth(std::uint64_t before, std::uint64_t now) {
     return now >= before ? now - before : 0;
 }
 
-// Devices of UCX: "mlx5_0:1" is a port of an HCA, "memory" and "self" and TCP's "lo" are this host, the rest
-// are TCP's.
+// Names of UCX devices: "mlx5_0:1" is a port of an HCA; "memory", "self" and TCP's "lo" are this host; the
+// rest are TCP.
 bool is_tcp(std::string_view device) {
     return device.find(':') == std::string_view::npos && device != "lo" && device != "memory" &&
            device != "self" && !device.starts_with("cuda") && !device.starts_with("rocm") &&
@@ -28,7 +28,7 @@ void UcxIntake::take(std::uint16_t sender, std::span<const std::byte> datagram, 
     if (last_.size() >= probe::UcxDatagrams::most_senders && !last_.contains(sender))
         last_.erase(last_.begin());
     auto& before = last_[sender];
-    if (before.process != said->process) before = {}; // the port has another process
+    if (before.process != said->process) before = {}; // another process has this port now
     std::uint64_t tcp = 0, dropped = 0;
     std::string tcp_words, dropped_words;
     for (const auto& [name, device] : said->devices) {

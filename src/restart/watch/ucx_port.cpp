@@ -17,12 +17,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t most_senders = 1024;
-constexpr int most_table_looks = 20; // a second, at the kernel's table
+constexpr int most_table_looks = 20; // per second, of the kernel's table
 constexpr base::Duration look_again = 60s;
 constexpr int most_datagrams = 64; // at once
 constexpr std::size_t longest_table = 4 << 20;
 
-// The words of a line between blanks.
+// The space-separated words of a line.
 std::vector<std::string_view> words(std::string_view line) {
     std::vector<std::string_view> all;
     for (;;) {

@@ -12,7 +12,7 @@
 namespace restart {
 namespace {
 
-constexpr std::size_t most_ways = 4; // in words
+constexpr std::size_t most_ways = 4; // in a description
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -30,7 +30,7 @@ UcxReach reach_of_lane(std::string_view lane) {
     return UcxReach::unknown;
 }
 
-// How many endpoints there are of each way.
+// The number of endpoints of each way.
 using Ways = std::map<std::string, std::uint64_t>;
 
 std::string in_words(const Ways& ways) {
@@ -50,7 +50,7 @@ struct Off {
     std::size_t ranks = 0;
     std::string first; // "rank 3 (rail mlx5_3:1)"
     std::string to;    // the peer of one of these endpoints
-    std::string why;   // the variable that keeps UCX from InfiniBand
+    std::string why;   // the variable that excludes InfiniBand
     Ways ways;
 };
 
@@ -97,7 +97,7 @@ void read_ucx(const UcxJob& job, bool infiniband, std::vector<Signal>& into) {
         auto& off = why.empty() ? fallback : chosen;
         bool first = true;
         for (const auto& path : rank.paths) {
-            // Others' numbers: a sum of garbage stays a number.
+            // Unchecked input: a sum of garbage must remain a number.
             const auto endpoints = std::min<std::uint64_t>(path.endpoints, 1U << 30);
             all[path.over] += endpoints;
             const auto reach = reach_of(path.over);

@@ -1,4 +1,4 @@
-// From what jobs say of their UCX endpoints to signals. Pure; what is a finding the rules say
+// Converts what jobs report about their UCX endpoints to signals. Pure; the rules decide what is a finding
 // (rules/table_ucx.cpp).
 #pragma once
 
@@ -10,17 +10,18 @@
 
 namespace restart {
 
-// Where an endpoint leads, by the ways that it has: one lane decides, as UCX adds others for what that lane
-// cannot do.
+// Where an endpoint leads, by its transports: one lane decides, as UCX adds others for operations that this
+// lane does not support.
 enum class UcxReach {
     infiniband, // or RoCE: a transport of an HCA
     local,      // the same host: shared memory, or TCP over its loopback device
     tcp,        // another host, over TCP alone
-    unknown     // not chosen yet, or by a transport that is not known here
+    unknown     // not chosen yet, or an unknown transport
 };
 UcxReach reach_of(std::string_view over);
 
-// Adds the job's signals, with the ranks, rails and ways in words. `infiniband`: the host has an ACTIVE port.
+// Adds the job's signals, with a description of ranks, rails and ways. `infiniband`: the host has an ACTIVE
+// port.
 void read_ucx(const UcxJob& job, bool infiniband, std::vector<Signal>& into);
 
 } // namespace restart

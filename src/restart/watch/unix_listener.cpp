@@ -26,7 +26,7 @@ base::UniqueFd stream_socket() {
     return base::UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// Whether the path may be used: nothing is there, or a socket without a listener.
+// Whether the path may be used: there is nothing, or a socket without a listener.
 base::Expected<void> check_free(const std::filesystem::path& path, const sockaddr_un& address,
                                 std::string_view key) {
     struct stat about {};
@@ -49,10 +49,10 @@ base::Expected<base::UniqueFd> listen_unix(const std::filesystem::path& path, st
     auto address = address_of(path, key);
     if (!address) return std::move(address).error();
     if (::mkdir(path.parent_path().c_str(), 0755) == 0)
-        ::chmod(path.parent_path().c_str(), 0755); // umask aside
+        ::chmod(path.parent_path().c_str(), 0755); // regardless of the umask
     if (auto free = check_free(path, *address, key); !free) return std::move(free).error();
 
-    // Bound to a temporary path and renamed: a client finds the old socket or a listening one.
+    // Bound to a temporary path and renamed: a client finds either the old socket or a listening one.
     const std::filesystem::path beside = path.native() + "~";
     auto beside_address = address_of(beside, key);
     if (!beside_address) return std::move(beside_address).error();

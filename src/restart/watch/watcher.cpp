@@ -9,7 +9,7 @@
 namespace restart {
 namespace {
 
-// Bound of a report (wire/report_fields.hpp).
+// The limit of a report (wire/report_fields.hpp).
 constexpr std::size_t most_sentences = 32;
 
 } // namespace
@@ -53,7 +53,8 @@ std::pair<Report, Transitions> Watcher::take(Reading reading, base::Time wall) {
     report.fabric = judge_.fabric();
     report.port_names = judge_.port_names();
     report.slurmd = std::move(reading.slurmd);
-    // The two clocks are read one after the other; only a step of the time of day moves what was said before.
+    // The two clocks are read one after the other; only a step of the time of day changes times already
+    // reported.
     if (std::chrono::abs(wall - steady - wall_offset_) > std::chrono::milliseconds(100))
         wall_offset_ = wall - steady;
     for (auto& finding : report.findings)

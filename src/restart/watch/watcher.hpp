@@ -1,4 +1,4 @@
-// From readings to reports: judges each reading and makes the heartbeat that restartd gets.
+// Turns readings into reports: evaluates each reading and creates the heartbeat for restartd.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,19 +19,19 @@
 
 namespace restart {
 
-// What changed from one report to the next, for the log: a line each.
+// Changes between two reports, for the log: a line each.
 struct Transitions {
     std::vector<Finding> began, ended;
     std::vector<std::string> watching_again;
     std::vector<std::string> not_watching; // with the reason
 };
 
-// What the last look saw and what it means; for whoever shows it.
+// The results of the last look, for display.
 struct LastLook {
     Sample sample;
     std::map<std::string, bool> watching; // Reading::watching
     std::vector<Finding> findings;
-    std::vector<std::pair<std::string, std::uint32_t>> xids; // that came with it: component and number
+    std::vector<std::pair<std::string, std::uint32_t>> xids; // new in it: component and number
 };
 
 class Watcher {
@@ -41,23 +41,23 @@ public:
         : host_(std::move(host)), boot_id_(std::move(boot_id)), judge_(limits, rules), sources_(sources),
           book_(book), ucx_(ucx) {}
 
-    // Reports say how the host got on in windows of this length; 0: they do not.
+    // Length of the windows for which reports contain the host's pace; 0: none.
     void set_pace(base::Duration window) { meter_.set_window(window); }
 
     void set_rules(const Limits& limits, const RuleSet& rules) { judge_.set_rules(limits, rules); }
 
-    // The next report. `steady` is now on a clock that never steps (windows are measured on it), `wall` the
-    // time of day, which findings carry.
+    // The next report. `steady`: now, on a clock that never steps (for windows); `wall`: the time of day, for
+    // findings.
     std::pair<Report, Transitions> next(base::Time steady, base::Time wall) {
         return take(sources_.read(steady), wall);
     }
-    // The same of a reading, whose sample has the steady time.
+    // The same for a given reading, whose sample has the steady time.
     std::pair<Report, Transitions> take(Reading reading, base::Time wall);
 
-    // Of the last next(); null before the first.
+    // From the last next(); null before the first.
     std::shared_ptr<const LastLook> last() const { return last_; }
 
-    // Every rule beside what it saw last.
+    // Every rule with its last values.
     HostSignals signals();
 
 private:
@@ -68,9 +68,9 @@ private:
     Sources& sources_;
     JobBook& book_;
     PaceMeter meter_;
-    bool marks_ = false;           // were made in the last window
-    UcxBook* ucx_;                 // null: none of the jobs speaks
-    base::Duration wall_offset_{}; // of the time of day from the steady clock
+    bool marks_ = false;                                              // made in the last window
+    UcxBook* ucx_;                                                    // null: no job reports its UCX
+    base::Duration wall_offset_{};                                    // time of day minus the steady clock
     std::map<std::pair<std::string, std::string>, Finding> findings_; // of the last report
     std::map<std::string, bool> watching_;
     std::vector<std::string> not_watching_; // of the last report

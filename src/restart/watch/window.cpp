@@ -5,9 +5,9 @@
 namespace restart {
 
 namespace {
-// Growth is kept at a 64th of the period, so a counter that grows at every look needs little memory.
+// Growth is kept in steps of a 64th of the period, so a counter that grows at every look needs little memory.
 constexpr int steps_a_period = 64;
-// So long after a fall a value at the old height shows that it was misread.
+// Within this time after a fall, a value at the old height shows that the lower value was misread.
 constexpr base::Duration misread{60'000};
 } // namespace
 
@@ -38,7 +38,7 @@ bool Growth::is_count(std::uint64_t value) {
     return value != 0xffff'ffffU && value != ~std::uint64_t{0};
 }
 
-// Since the last value.
+// The growth since the last value.
 std::uint64_t Growth::step(base::Time now, std::uint64_t value) {
     if (!is_count(value)) return 0;
     const auto before = std::exchange(last_, value);

@@ -1,4 +1,4 @@
-// Time in rules: how long a condition holds, and how much a counter has grown lately. Pure.
+// Time in rules: how long a condition holds, and how much a counter has grown recently. Pure.
 #pragma once
 
 #include "base/clock.hpp"
@@ -10,23 +10,24 @@
 
 namespace restart {
 
-// A condition with a window before it counts and a time of absence before it ends.
+// A condition that needs a window to start firing and a time of absence to stop.
 //
-// Presence fills, absence drains at the same speed, between 0 and `window`; full means firing. So a condition
-// that is always there fires after exactly `window`, one that flickers with four samples of five after 5/3 of
-// it, one that is there half of the time never. Firing ends only after `clear` without a single presence.
+// A level rises while the condition is present and falls as fast while it is absent, from 0 to `window`; it
+// fires when full. So a condition that is always present fires after exactly `window`, one that is present in
+// four samples of five after 5/3 of it, one that is present half of the time never. Firing ends only after
+// `clear` without a single presence.
 class Hold {
 public:
-    // One sample. The time between two samples counts by the older one's value, but at most `longest_step`:
-    // what happened during a longer gap is not known.
+    // One sample. The time between two samples counts with the older one's value, but at most `longest_step`:
+    // a longer gap is unknown.
     void look(base::Time now, bool present, base::Duration window, base::Duration clear,
               base::Duration longest_step);
 
     bool firing() const { return firing_; }
-    // When the presence began that led here; meaningful while firing or filling.
+    // When the presence that led to this state began; meaningful while firing or filling.
     base::Time since() const { return since_; }
     base::Time last_present() const { return last_present_; }
-    // When it last ended; none: it never did, or is back.
+    // When it last ended; none: it never did, or it fires again.
     std::optional<base::Time> ended() const { return ended_; }
 
 private:
@@ -40,25 +41,25 @@ private:
     bool looked_ = false;
 };
 
-// How much a counter grew within the last `period`. The first value is where counting begins.
+// The growth of a counter within the last `period`. Counting starts at the first value.
 //
-// What is no fault never counts as growth. A value below the last one means that the counter was reset
-// (perfquery -R, a driver reload) or has wrapped: counting begins anew there, which loses no more than what
-// came since the last look; one that is back at its old height within a minute was misread in between, and
-// only what it is above that counts. All bits of 32 or 64 set are a counter at its end or a device that does
-// not answer: no value. InfiniBand's error counters saturate, they do not wrap (IBTA 16.1.3.5).
+// Growth that is not a fault is never counted. A value below the last one means that the counter was reset
+// (perfquery -R, a driver reload) or has wrapped: counting restarts there, losing at most the growth since
+// the last look. If it is back at its old height within a minute, the lower value was misread, and only the
+// excess over the old height counts. All bits of 32 or 64 set mean a saturated counter or a device that does
+// not answer: not a value. InfiniBand's error counters saturate, they do not wrap (IBTA 16.1.3.5).
 class Growth {
 public:
     explicit Growth(base::Duration period) : period_(period) {}
 
-    // Whether a lifetime value says anything: not with all bits of 32 or 64 set.
+    // Whether a lifetime value is valid: not with all bits of 32 or 64 set.
     static bool is_count(std::uint64_t value);
 
     // Takes a new lifetime value; returns the growth within the period that ends now.
     std::uint64_t take(base::Time now, std::uint64_t value);
-    // The next value is where counting begins: what came before it is not known.
+    // Counting restarts at the next value: what came before is unknown.
     void interrupt() { last_.reset(); }
-    // The first growth within that period.
+    // The time of the first growth within that period.
     std::optional<base::Time> since() const;
 
 private:
@@ -66,9 +67,9 @@ private:
 
     base::Duration period_;
     std::optional<std::uint64_t> last_;
-    std::optional<std::pair<base::Time, std::uint64_t>> fallen_; // when, and from where
+    std::optional<std::pair<base::Time, std::uint64_t>> fallen_; // when, and from which value
     std::uint64_t sum_ = 0;
-    // Growth by time, at most some 64: no deque, which takes half a kilobyte even when it is empty.
+    // Growth by time, at most some 64: not a deque, which takes half a kilobyte even when empty.
     std::vector<std::pair<base::Time, std::uint64_t>> steps_;
 };
 

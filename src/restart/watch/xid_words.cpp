@@ -11,7 +11,7 @@ namespace {
 
 constexpr int most_registers = 7;
 
-// The number after `mark`, which moves past both; nothing when there is none.
+// The number after `mark`, and advances `text` past both; nothing if there is none.
 std::optional<std::uint32_t> number_after(std::string_view& text, std::string_view mark, int base = 10) {
     const auto found = text.find(mark);
     if (found == std::string_view::npos) return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<std::uint32_t> number_after(std::string_view& text, std::string_vi
     return value;
 }
 
-// The bits of the registers in brackets right behind the link's number.
+// The register bits in the brackets directly after the link's number.
 std::string bits_of(std::string_view registers) {
     std::string bits;
     if (!registers.starts_with('(')) return bits;
@@ -38,8 +38,8 @@ std::string bits_of(std::string_view registers) {
     return bits;
 }
 
-// NVLink 5's words in brackets, intrinfo and status: a sub-code in bits 20 to 25 of the first, a bit mask in
-// the second (or a small number, whose bits say as much).
+// NVLink 5's registers in brackets, intrinfo and status: a sub-code in bits 20 to 25 of the first, a bit mask
+// in the second (or a small number, which its bits express as well).
 std::string sub_codes_of(std::string_view registers) {
     if (!registers.starts_with(" (")) return {};
     registers = registers.substr(0, registers.find(')'));

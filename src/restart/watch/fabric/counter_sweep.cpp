@@ -12,11 +12,11 @@ using What = CounterLine::What;
 using Outcome = CounterLine::Outcome;
 using Clock = std::chrono::steady_clock;
 
-// A number holds the place in the window and which of its questions it is: an answer that comes late is none
-// to the next question there.
+// A number encodes the place in the window and its turn, so that a late answer does not match the next query
+// at that place.
 constexpr unsigned place_bits = 10;
 constexpr std::uint32_t most_places = 1U << place_bits;
-// A line that loses a question without telling is not waited for longer than this beyond its time.
+// A query that the line loses without reporting it is given up this long after its timeout.
 constexpr base::Duration slack{250};
 
 class Sweep {
@@ -64,14 +64,14 @@ private:
         Clock::time_point due{};
     };
     struct Device {
-        std::uint32_t silent = 0; // times that it did not answer
+        std::uint32_t silent = 0; // unanswered queries
         bool lives = false;       // it has answered once
         std::uint8_t abilities = 0;
     };
 
     Device& device_of(std::uint32_t target) { return devices_[result_.readings[target].node]; }
 
-    // Once a device, at its first port.
+    // Once per device, at its first port.
     void ask_abilities() {
         for (std::uint32_t i = 0; i < result_.readings.size(); ++i) {
             const auto& reading = result_.readings[i];
@@ -84,7 +84,7 @@ private:
         }
     }
 
-    // First the first ports of all devices, then the second ones …
+    // The first ports of all devices, then the second ones, and so on.
     void ask_counters() {
         std::vector<std::uint32_t> order(result_.readings.size());
         std::iota(order.begin(), order.end(), 0U);
@@ -104,17 +104,17 @@ private:
         asked_ = true;
     }
 
-    // Until everything was answered or given up. Error: the line is broken.
+    // Until every query is answered or given up. Error: the line is broken.
     base::Expected<void> drain(Clock::time_point until) {
         while (!todo_.empty() || free_.size() < places_.size()) {
             const auto now = line_.now();
             if (now >= until) return {};
             if (auto sent = fill(now); !sent) return sent;
-            if (free_.size() == places_.size()) continue; // all were given up
+            if (free_.size() == places_.size()) continue; // all queries were given up
             auto answer = line_.next(limits_.timeout);
             if (!answer) return std::move(answer).error();
             if (*answer) take(**answer);
-            // Only a line that loses questions makes this walk long, and then it waits anyway.
+            // This walk is long only if a line loses queries, and then the sweep waits anyway.
             if (!*answer || line_.now() >= overdue_at_) expire(line_.now());
         }
         return {};
@@ -156,12 +156,12 @@ private:
         device.lives = true;
         auto& reading = result_.readings[job.target];
         if (job.what == What::abilities) {
-            // One that refuses has the counters that all have.
+            // A device that refuses has the counters that all devices have.
             device.abilities = static_cast<std::uint8_t>(
                 pm::known | (answer.outcome == Outcome::answered ? answer.part.abilities : 0));
             return;
         }
-        // Without the extended ones there are the others.
+        // Without the extended counters the basic ones are used.
         if (answer.outcome == Outcome::refused && job.what == What::counters) return;
         if (answer.outcome == Outcome::refused)
             reading.abilities = static_cast<std::uint8_t>(reading.abilities & ~pm::extended);

@@ -62,7 +62,7 @@ LinkFinding LinkJudge::whole(const Finding& finding) const {
     return whole;
 }
 
-// What waits because of another finding is told with that.
+// A link that waits because of another finding is reported with that finding.
 std::vector<Finding> LinkJudge::without_what_is_explained(std::vector<Finding> findings) const {
     std::vector<std::array<bool, 2>> explained(signals_.map().links().size());
     for (const auto& finding : findings)
@@ -84,7 +84,7 @@ std::vector<LinkFinding> LinkJudge::judge(base::Time now, std::span<const SeenEn
     book_.look(now, begin);
     book_.look(now, signals);
 
-    // Both ends of a link may show the same.
+    // Both ends of a link may show the same finding.
     std::map<std::pair<std::string, std::string>, LinkFinding> joined;
     for (const auto& finding : without_what_is_explained(book_.findings(now))) {
         const auto link = finding.component.substr(0, finding.component.find(':'));

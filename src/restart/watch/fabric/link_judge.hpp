@@ -1,5 +1,5 @@
-// Judges links by what sweeps saw and read of both of their ends: the rules over the signals, and one finding
-// a rule and link, which names both ends and who suffers. Pure.
+// Evaluates links from what sweeps read at both of their ends: applies the rules to the signals, and makes
+// one finding per rule and link, with both ends and the affected hosts. Pure.
 #pragma once
 
 #include "restart/watch/fabric/link_signals.hpp"
@@ -12,21 +12,21 @@
 
 namespace restart {
 
-// Where a finding is: its ends, rail, unit, pod and hosts. The rest is left empty.
+// The location of a finding: its ends, rail, unit, pod and hosts. Other members are left empty.
 LinkFinding place_of(const LinkMap& map, const LinkComponent& what);
 
 class LinkJudge {
 public:
-    // Of [throttle] in `limits` only `clear` has a meaning here; `interval` is that of sweeps.
+    // Of [throttle] in `limits` only `clear` is used; `interval` is that of sweeps.
     LinkJudge(const topo::Fabric& file, const RuleSet& rules, const Limits& limits);
 
-    // Other rules from now on; what has been seen stays (RuleBook::set).
+    // Replaces the rules; what has been seen is kept (RuleBook::set).
     void set_rules(const RuleSet& rules, const Limits& limits) { book_.set(rules, limits); }
 
-    // Whether it judges the links of this file: then it need not begin anew.
+    // Whether it already judges the links of this file and can be kept.
     bool judges(const topo::Fabric& file) const { return LinkMap(file) == signals_.map(); }
 
-    // One sweep; `now` is of a clock that never steps, and so is `since` of findings. At most
+    // Evaluates one sweep; `now`, and `since` of findings, are on a clock that never steps. At most
     // most_link_findings, the worst first.
     std::vector<LinkFinding> judge(base::Time now, std::span<const SeenEnd> seen,
                                    std::span<const PortReading> readings);
@@ -39,7 +39,7 @@ private:
     RuleBook book_;
 };
 
-// What is new in `after`, and what is gone, a sentence each, for the log; with the hosts.
+// New findings in `after`, and findings that ended, one sentence each, with the hosts, for the log.
 std::vector<std::string> news(const std::vector<LinkFinding>& before, const std::vector<LinkFinding>& after);
 
 } // namespace restart

@@ -22,7 +22,7 @@ topo::Guid guid_of(const topo::Fabric& file, const topo::End& end) {
     return end.host == topo::none ? 0 : at(at(file.hosts, end.host).hcas, end.hca).guid;
 }
 
-// The rail that all hosts on a leaf have there; none where they differ.
+// The rail of each leaf that all its hosts share; none where they differ.
 std::map<int, int> rails_of_leaves(const topo::Fabric& file) {
     constexpr int several = topo::none;
     std::map<int, int> rails;
@@ -133,7 +133,7 @@ std::string LinkMap::folded(std::vector<std::string> hosts) {
     std::sort(hosts.begin(), hosts.end(), base::natural_less);
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     auto folded = base::fold_hostlist(hosts);
-    // Names that do not fold.
+    // Names that cannot be folded.
     for (auto some = hosts.size(); folded.size() > longest_list; folded = base::fold_hostlist(hosts)) {
         some /= 2;
         hosts.resize(some);

@@ -12,11 +12,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr base::Duration settles_within{30'000};
-// UFM's PDR plugin looks at both ends' link downs over this time.
+// UFM's PDR plugin combines link downs of both ends within this time.
 constexpr base::Duration one_event_within{300'000};
-// A port that had less to send (1 MiB) tells nothing by its waiting.
+// Below this amount (1 MiB) the waiting of a port is not meaningful.
 constexpr std::uint64_t enough_words = 1U << 18U;
-// Rails are compared when they carry this share of what they could.
+// Rails are compared when they carry at least this share of their capacity.
 constexpr double busy_share = 0.01;
 constexpr std::size_t fewest_rails = 3;
 constexpr std::string_view rail_word = " rail ";
@@ -26,7 +26,7 @@ constexpr std::size_t most_unlisted_shown = 3;
 struct Summed {
     PortCounter counter;
     std::string_view signal;
-    bool trains = true; // it grows while a link goes down and trains
+    bool trains = true; // grows while a link goes down and trains
 };
 constexpr auto sums = std::to_array<Summed>({
     {PortCounter::symbol_errors, "link.symbol_errors"},
@@ -40,7 +40,7 @@ constexpr auto sums = std::to_array<Summed>({
 });
 
 double share_of_waiting(const PortGrowth& grown) {
-    // A tick is a symbol time of a lane: the time of one word of 4 octets on the four lanes of a link.
+    // A tick is a symbol time of a lane: the time for one word of 4 octets on the four lanes of a link.
     const auto waits = grown.of(PortCounter::transmit_waits);
     const auto words = grown.of(PortCounter::transmit_words);
     if (waits + words < enough_words) return 0;
@@ -90,7 +90,7 @@ void LinkSignals::take_seen(std::span<const SeenEnd> seen) {
 
 void LinkSignals::take_reading(base::Time now, EndState& end, const PortReading& reading) const {
     if (!reading.answered) {
-        end.silent = end.seen; // of what is not there a sweep of the fabric tells
+        end.silent = end.seen; // an end that is not there is reported by the sweep of the fabric
         end.was_silent = end.was_silent || end.silent;
         return;
     }
@@ -112,7 +112,7 @@ void LinkSignals::take_reading(base::Time now, EndState& end, const PortReading&
             end.sums[i] += grown.of(sums[i].counter);
         end.waiting = share_of_waiting(grown);
         end.words = grown.of(PortCounter::transmit_words) + grown.of(PortCounter::receive_words);
-        if (reading.counts(PortCounter::transmit_waits)) // which at its end grows no more
+        if (reading.counts(PortCounter::transmit_waits)) // at its maximum it no longer grows
             end.sent = {grown.of(PortCounter::transmit_words), grown.of(PortCounter::transmit_waits)};
     }
     end.last = reading;
@@ -177,12 +177,12 @@ void LinkSignals::tell_link(std::size_t at, std::vector<Signal>& begin, std::vec
         if (end.at.peer != other.node || end.at.peer_port != other.port)
             moved = fmt::format("{} leads to {} port {}, in the fabric file to {}", map_.end_name(at, side),
                                 map_.name_of(end.at.peer), end.at.peer_port, map_.end_name(at, 1 - side));
-        else if (end.active && end.at.mbps > 0) // the slower end's, should one be late to tell
+        else if (end.active && end.at.mbps > 0) // the slower end's, as one may report late
             gbps = gbps > 0 ? std::min(gbps, end.at.mbps / 1000.0) : end.at.mbps / 1000.0;
     }
     link.was_moved = link.was_moved || !moved.empty();
     if (link.was_moved && seen) tell(into, "link.moved", moved.empty() ? 0 : 1, 0, moved);
-    // Both of its switches are there: of one that is gone all links would be told.
+    // Both of its switches are there: otherwise all links of a missing switch would be reported.
     const bool absent = std::all_of(file.ends.begin(), file.ends.end(),
                                     [](const WatchedEnd& end) { return end.host == topo::none; }) &&
                         std::all_of(link.ends.begin(), link.ends.end(),
@@ -193,7 +193,7 @@ void LinkSignals::tell_link(std::size_t at, std::vector<Signal>& begin, std::vec
     if (link.was_slow && gbps > 0) tell(into, "link.rate", gbps, file.gbps, {});
 }
 
-// By the hosts' ends: what a rail's leaf carries between its hosts goes through two of them.
+// Based on the hosts' ends: what a rail's leaf carries between its hosts goes through two of them.
 void LinkSignals::tell_rails(base::Duration passed, std::vector<Signal>& into) {
     struct Rail {
         double words = 0, ends = 0, gbps = 0;
@@ -225,7 +225,7 @@ void LinkSignals::tell_rails(base::Duration passed, std::vector<Signal>& into) {
         for (const auto& [number, rail] : rails) {
             const auto share = busy ? rail.words / rail.ends / median : 1;
             auto& uneven = uneven_[{unit, number}];
-            uneven = uneven || share < 0.8 || share > 1.25; // long before a rule can be true
+            uneven = uneven || share < 0.8 || share > 1.25; // long before a rule can become true
             if (uneven)
                 into.push_back({"rail.traffic", fmt::format("{}{}{}", unit, rail_word, number),
                                 to_hundredths(share), 0, fmt::format("rail {} of unit {}", number, unit)});
@@ -245,8 +245,8 @@ void LinkSignals::tell_waits(base::Duration passed, std::vector<Signal>& into) {
     waits_.read(map_, loads, passed, into);
 }
 
-// Links between devices that the file knows, at ports at which it knows none. Of other devices it may say
-// nothing on purpose (fabric-rules(5)).
+// Links between devices of the file, at ports without a link in it. Other devices may be left out
+// deliberately (fabric-rules(5)).
 void LinkSignals::tell_unlisted(std::span<const SeenEnd> seen, std::vector<Signal>& into) {
     std::size_t count = 0;
     std::string text;

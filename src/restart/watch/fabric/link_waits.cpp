@@ -14,7 +14,7 @@ constexpr double million = 1e6;
 constexpr double tick_since_hdr = 2, tick_before = 32;
 constexpr double hdr_gbps = 200;
 constexpr double waits_more_than = 0.5; // of the time
-constexpr double moves_less_than = 0.5; // of what it could
+constexpr double moves_less_than = 0.5; // of its capacity
 constexpr std::size_t most_shown = 8;   // links of a loop
 constexpr const char* receiver_signal = "link.slow_receiver";
 constexpr const char* loop_signal = "link.credit_loop";
@@ -92,8 +92,8 @@ void LinkWaits::tell_receivers(const LinkMap& map, const WaitGraph& graph, const
 void LinkWaits::tell_loops(const LinkMap& map, const std::vector<LinkEnd>& ends, const WaitCauses& causes,
                            std::vector<Signal>& into) {
     for (const auto& loop : causes.loops) {
-        // It begins where its lowest link is, so that it has one name, and keeps the name of one that it has
-        // links in common with: of several loops of the same links the search may find another one.
+        // A loop starts at its lowest link, so that its name is unique, but keeps the name of an earlier loop
+        // with common links: of several loops over the same links the search may find a different one.
         const auto first = std::min_element(loop.ports.begin(), loop.ports.end(),
                                             [&](auto a, auto b) { return ends[a] < ends[b]; });
         auto order = loop.ports;

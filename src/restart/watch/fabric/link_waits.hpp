@@ -1,11 +1,11 @@
-// Which links hold others up, from what each port sent and waited since the last sweep: signals of slow
-// receivers and credit loops (wait_graph.hpp), with who suffers. Pure.
+// Which links hold up others, from what each port sent and waited since the last sweep: signals for slow
+// receivers and credit loops (wait_graph.hpp), with the affected hosts. Pure.
 //
-// A port counts as waiting when it waited for half of the time at least and sent less than half of what it
-// could. How long a tick of PortXmitWait is depends on the device: by NVIDIA's manual of ibdiagnet
-// ("Congestion Assessment on InfiniBand Links") the time of 8 octets from HDR on (Quantum), of 32 octets a
-// lane before (Switch-IB, SwitchX), which is taken for links below 200 Gb/s. A counter of 32 bits that is at
-// its end tells nothing: such a port is not known to wait.
+// A port counts as waiting if it waited for at least half of the time and sent less than half of its
+// capacity. The length of a tick of PortXmitWait depends on the device: by NVIDIA's manual of ibdiagnet
+// ("Congestion Assessment on InfiniBand Links") the time of 8 octets from HDR on (Quantum), of 32 octets per
+// lane before (Switch-IB, SwitchX), which is assumed for links below 200 Gb/s. A counter of 32 bits at its
+// maximum means nothing: such a port is not known to wait.
 #pragma once
 
 #include "base/clock.hpp"
@@ -31,7 +31,7 @@ struct LinkEnd {
     auto operator<=>(const LinkEnd&) const = default;
 };
 
-// The component of signals about one end of a link.
+// The component name of signals about one end of a link.
 std::string component_of(std::size_t link, std::size_t side);
 
 // What a port sent and how long it waited since the last sweep.
@@ -42,20 +42,21 @@ struct PortLoad {
     std::uint64_t waits = 0; // ticks
 };
 
-// Millionths of what it could have sent in that time; nullopt: it does not count as waiting.
+// Millionths of its capacity in that time; nullopt: it does not count as waiting.
 std::optional<std::uint32_t> moved_while_waiting(const PortLoad& load, base::Duration passed);
 
 class LinkWaits {
 public:
     explicit LinkWaits(const LinkMap& map);
 
-    // What was sent since the last sweep, `passed` ago. Signals are made for ports that were a cause once.
+    // Takes what was sent since the last sweep, `passed` ago. Creates signals for ports that were a cause at
+    // any time.
     void read(const LinkMap& map, const std::vector<PortLoad>& loads, base::Duration passed,
               std::vector<Signal>& into);
 
-    // Of a signal's component: who is held up, folded as LinkMap does it, and the ends of links that wait
-    // because of it, itself too; as they were last, since a finding outlasts what it is about. Null: it
-    // never was a cause.
+    // For a signal's component: the hosts that are held up, folded as in LinkMap, and the ends of links that
+    // wait because of it, including itself; the last known values, since a finding outlasts its cause. Null:
+    // it was never a cause.
     struct Cause {
         std::string hosts;
         std::vector<LinkEnd> ends;
@@ -71,9 +72,9 @@ private:
 
     std::vector<std::array<std::uint32_t, 2>> devices_; // of each link's ends
     std::vector<int> levels_;                           // of devices
-    std::map<Key, Cause> causes_;                       // as they were last
-    std::set<Key> now_;                                 // of them, those of this sweep
-    std::map<Key, std::set<LinkEnd>> told_; // once; of loops with the links that were in them last
+    std::map<Key, Cause> causes_;                       // last known
+    std::set<Key> now_;                                 // those of this sweep
+    std::map<Key, std::set<LinkEnd>> told_; // at any time; for loops the links that were in them last
 };
 
 } // namespace restart

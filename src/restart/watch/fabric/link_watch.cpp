@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Beyond the sweep's own bound, for opening the port and for passing on what was read.
+// Added to the sweep's own limit, to open the port and pass on the results.
 constexpr base::Duration margin = 5s;
 
 base::Expected<std::string> read_all(const topo::MadPort& port, std::vector<CounterTarget> targets,
@@ -49,7 +49,7 @@ base::Expected<void> LinkWatch::step(std::span<const SeenEnd> seen, int interrup
     if (!bytes) return bytes.error();
     auto readings = readings_from(*bytes);
     if (!readings) return std::move(readings).error();
-    abilities_.clear(); // of what is there: a switch with another firmware is asked again when it was away
+    abilities_.clear(); // only present devices stay: a returning switch may have new firmware
     for (const auto& reading : *readings)
         if (reading.answered && (reading.abilities & pm::known) != 0)
             abilities_[reading.node] = reading.abilities;

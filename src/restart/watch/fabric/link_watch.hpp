@@ -1,5 +1,5 @@
-// fabricwatchd's half that reads the counters of all ports after each sweep of the fabric and judges links by
-// them. They are read in a process of its own (run_apart.hpp): datagrams can hang with their device.
+// The half of fabricwatchd that reads the counters of all ports after each sweep of the fabric and evaluates
+// links. It reads them in a separate process (run_apart.hpp): datagrams can hang with their device.
 #pragma once
 
 #include "base/clock.hpp"
@@ -29,14 +29,14 @@ public:
 
     LinkWatch(const topo::Fabric& file, Settings settings);
 
-    // From now on these; what has been seen of links stays as long as the file's links are the same.
+    // Changes the settings; what has been seen of links is kept while the file's links stay the same.
     void set(const topo::Fabric& file, Settings settings);
 
-    // Reads the ports that were seen and judges. Errors as those of run_apart(); findings are then as before,
-    // and no port has answered. The caller must have no other threads.
+    // Reads the ports that were seen and evaluates them. Errors as for run_apart(); findings are then
+    // unchanged, and all ports count as unanswered. The caller must have no other threads.
     base::Expected<void> step(std::span<const SeenEnd> seen, int interrupt = -1);
 
-    // What holds, and how far the last reading came; both none before the first.
+    // Current findings, and how complete the last reading was; both empty before the first.
     const std::optional<std::vector<LinkFinding>>& findings() const { return findings_; }
     const std::optional<CounterCoverage>& coverage() const { return coverage_; }
 
@@ -44,11 +44,11 @@ private:
     base::Time now() const;
 
     Settings settings_;
-    std::optional<LinkJudge> judge_;                         // always one
+    std::optional<LinkJudge> judge_;                         // always set
     std::unordered_map<topo::Guid, std::uint8_t> abilities_; // of devices that answered
     std::optional<std::vector<LinkFinding>> findings_;
     std::optional<CounterCoverage> coverage_;
-    // One clock for rules, which must not step, and for people.
+    // One clock for rules, which must not step, and one for output.
     base::Time wall_ = base::now();
     std::chrono::steady_clock::time_point steady_ = std::chrono::steady_clock::now();
 };

@@ -102,14 +102,15 @@ base::Error failed(std::string_view what, const topo::MadPort& port, int number)
 struct MadCounters::Port {
     topo::MadPort wanted;
     int fd = -1, agent = -1;
-    // By the larger of the kernel's headers: ibsim's library copies that one, whatever umad_size() says.
+    // Sized by the larger of the kernel's headers: ibsim's library copies that one, whatever umad_size()
+    // returns.
     alignas(8) std::array<std::uint8_t, sizeof(ib_user_mad_t) + mad_bytes> room{};
 
     Port() = default;
     Port(const Port&) = delete;
     Port& operator=(const Port&) = delete;
     ~Port() {
-        if (fd >= 0) umad_close_port(fd); // and with it its agent
+        if (fd >= 0) umad_close_port(fd); // also releases its agent
     }
     std::uint8_t* mad() { return static_cast<std::uint8_t*>(umad_get_mad(room.data())); }
 };
@@ -137,7 +138,7 @@ base::Expected<void> MadCounters::ask(const Question& question, base::Duration p
     m[1] = IB_PERFORMANCE_CLASS;
     m[2] = version;
     m[3] = method_get;
-    // The kernel keeps the upper half of a transaction's number for itself.
+    // The upper half of a transaction number is reserved for the kernel.
     write_16(m + 12, question.number >> 16U);
     write_16(m + 14, question.number & 0xffffU);
     write_16(m + 16, attribute_of(question.what));
@@ -148,7 +149,7 @@ base::Expected<void> MadCounters::ask(const Question& question, base::Duration p
                                    static_cast<int>(patience.count()), 0);
         if (sent >= 0) return {};
         const int number = errno;
-        // A datagram that the device cannot take now is lost like one in the fabric.
+        // A datagram that the device cannot accept now counts as lost in the fabric.
         if (number == EAGAIN || number == ENOBUFS || number == ENOMEM) return {};
         if (number != EINTR || tries > 100) return failed("cannot send from", port.wanted, number);
     }
@@ -166,7 +167,7 @@ base::Expected<std::optional<CounterLine::Answer>> MadCounters::next(base::Durat
         return failed("cannot receive at", port.wanted, number);
     }
     auto* m = port.mad();
-    // What is no answer to us has a number that the sweep does not know.
+    // An unrelated datagram has a number that the sweep does not know.
     Answer told;
     told.number = read_16(m + 12) << 16U | read_16(m + 14);
     if (m[1] != IB_PERFORMANCE_CLASS) return std::optional<Answer>();

@@ -1,8 +1,8 @@
-// Questions to the performance management of switches and HCAs, as management datagrams through libibumad:
-// many on their way at once, each answered or given back by the kernel after its time. Only Get is ever sent.
+// Queries to the performance management of switches and HCAs, as management datagrams through libibumad: many
+// in flight at once, each answered or returned by the kernel after its timeout. Only Get is ever sent.
 //
 // Format: InfiniBand Architecture 1.7, 13.4.8.1 (ClassPortInfo), 16.1.3.5 (PortCounters), 16.1.4.11
-// (PortCountersExtended). Addressed by LID on the default path: what has no LID has no performance
+// (PortCountersExtended). Addressed by LID on the default path: without a LID there is no performance
 // management.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace restart {
 
 class MadCounters : public CounterLine {
 public:
-    // Opens the port; empty and 0 as in topo::MadPort. Error (Code::io): there is no such port, or it cannot
-    // be opened.
+    // Opens the port; empty and 0 as in topo::MadPort. Error (Code::io): no such port, or it cannot be
+    // opened.
     static base::Expected<std::unique_ptr<MadCounters>> open(const topo::MadPort& port);
     ~MadCounters() override;
 

@@ -33,7 +33,7 @@ constexpr std::array<Kind, port_counters> kinds{{{"symbol_errors", 16},
 
 constexpr std::uint64_t all_bits = ~std::uint64_t{0};
 
-// From the last quarter of its range into the first.
+// From the last quarter of its range to the first.
 bool wrapped(std::uint64_t before, std::uint64_t now) {
     return before > all_bits - all_bits / 4 && now < all_bits / 4;
 }

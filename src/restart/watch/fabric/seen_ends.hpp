@@ -1,5 +1,4 @@
-// The ports that a sweep of the fabric saw, as the counters' sweep and the comparison of links need them.
-// Pure.
+// The ports seen by a sweep of the fabric, for the sweep of counters and the comparison of links. Pure.
 #pragma once
 
 #include "base/expected.hpp"
@@ -20,21 +19,21 @@ struct SeenEnd {
     topo::Guid node = 0;
     topo::Guid peer = 0; // node at the other end; 0: none
     std::uint32_t mbps = 0;
-    std::uint16_t lid = 0; // of a switch's port its switch's; 0: it cannot be asked
+    std::uint16_t lid = 0; // for a switch port that of the switch; 0: cannot be queried
     std::uint8_t port = 0;
     std::uint8_t peer_port = 0;
     bool active = false;
     bool operator==(const SeenEnd&) const = default;
 };
 
-// Of switches and HCAs.
+// The ends of switches and HCAs.
 std::vector<SeenEnd> seen_ends(const topo::RawFabric& swept);
 
-// As for readings of ports (port_counters.hpp).
+// The same for seen ports as for readings (port_counters.hpp).
 std::string to_bytes(std::span<const SeenEnd> ends);
 base::Expected<std::vector<SeenEnd>> ends_from(std::string_view bytes);
 
-// Those that can be asked: they have a LID. `abilities` are those of devices asked before.
+// The ports that can be queried: they have a LID. `abilities` are those of devices queried before.
 std::vector<CounterTarget> targets_of(std::span<const SeenEnd> ends,
                                       const std::unordered_map<topo::Guid, std::uint8_t>& abilities);
 

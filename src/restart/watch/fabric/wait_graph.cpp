@@ -39,9 +39,9 @@ private:
     std::vector<std::vector<std::size_t>> into_, out_;
 };
 
-// The ports that wait for one of these on ways without a turn back or up after down. What comes into a device
-// is looked at twice at most for each of two reasons to be there: once without what would turn back to where
-// the first way led, once for the rest.
+// The ports that wait for one of these along paths without a U-turn or an up after a down. The ports into a
+// device are examined at most twice for each of the two directions of arrival: once without those that would
+// turn back to where the first path led, once for the rest.
 std::vector<std::size_t> behind(const Ways& ways, std::span<const std::size_t> roots) {
     struct Looked {
         std::uint32_t left_out = nobody;
@@ -55,7 +55,7 @@ std::vector<std::size_t> behind(const Ways& ways, std::span<const std::size_t> r
     for (std::size_t next = 0; next < queue.size(); ++next) {
         const auto port = queue[next];
         const auto& way = ways.at(port);
-        if (ways.from_hca(port)) continue; // it passes nothing on
+        if (ways.from_hca(port)) continue; // it forwards nothing
         const bool up = ways.goes_up(port);
         auto& here = looked[way.from][up ? 1 : 0];
         if (here.times == 2 || (here.times == 1 && here.left_out == way.to)) continue;
@@ -75,7 +75,7 @@ std::vector<std::size_t> behind(const Ways& ways, std::span<const std::size_t> r
 // Loops among the ports that `used` marks.
 class Loops {
 public:
-    // `explained`: ports that wait for a slow receiver. A loop of these alone is none that anybody wants.
+    // `explained`: ports that wait for a slow receiver. A loop of only these is not reported.
     Loops(const Ways& ways, const std::vector<char>& explained)
         : ways_(ways), explained_(explained), used_(ways.ports()) {
         for (std::size_t port = 0; port < ways.ports(); ++port)
@@ -85,7 +85,7 @@ public:
                     : 0;
     }
 
-    // The loop in which the port that moved most moved least; its ports are not used again.
+    // Takes the loop whose fastest port is the slowest of all; its ports are not used again.
     std::optional<CreditLoop> take() {
         leave_open_ends();
         std::vector<std::uint32_t> moved;
@@ -122,7 +122,8 @@ private:
                ways_.at(next).to != ways_.at(port).from;
     }
 
-    // A port that waits for none, or for which none waits, is in no circle; so all of a tree goes.
+    // A port that waits for no other, or that no other waits for, is not in a cycle; this removes trees
+    // entirely.
     void leave_open_ends() {
         std::vector<std::size_t> into(ways_.devices()), out(ways_.devices());
         std::vector<std::size_t> queue;
@@ -144,7 +145,7 @@ private:
         }
     }
 
-    // A port that is in a circle of those that moved at most this: Tarjan's strongly connected components
+    // A port in a cycle of ports that moved at most this much: Tarjan's strongly connected components
     // ("Depth-first search and linear graph algorithms", 1972), without recursion.
     std::size_t find_circle(std::uint32_t most) const {
         struct Frame {
@@ -179,7 +180,7 @@ private:
                 frames.pop_back();
                 if (!frames.empty()) low[frames.back().port] = std::min(low[frames.back().port], low[port]);
                 if (low[port] != number[port]) continue;
-                if (stack.back() != port) return port; // more than one; none follows itself
+                if (stack.back() != port) return port; // more than one; no port follows itself
                 stack.pop_back();
                 open[port] = 0;
             }
@@ -187,7 +188,7 @@ private:
         return no_port;
     }
 
-    // The fewest ports back to this one, which is in a circle.
+    // The shortest cycle through this port, which is in one.
     std::vector<std::size_t> shortest(std::size_t start, std::uint32_t most) const {
         std::vector<std::size_t> before(ways_.ports(), no_port), queue{start};
         for (std::size_t next = 0; next < queue.size(); ++next)
@@ -197,7 +198,7 @@ private:
                 if (after == start) return chain(before, start);
                 queue.push_back(after);
             }
-        return {start}; // not reached: it is in a circle
+        return {start}; // unreachable: it is in a cycle
     }
 
     static std::vector<std::size_t> chain(const std::vector<std::size_t>& before, std::size_t start) {
@@ -222,7 +223,7 @@ WaitCauses find_causes(const WaitGraph& graph) {
     std::vector<std::size_t> roots;
     for (std::size_t port = 0; port < ways.ports(); ++port)
         if (ways.to_hca(port)) roots.push_back(port);
-    // Roughly, so that of more than are told these are the same from sweep to sweep: up to 5 %, 10 %, 20 %, …
+    // In rough steps, so that the reported receivers stay the same between sweeps: up to 5 %, 10 %, 20 %, …
     const auto takes = [&](std::size_t root) { return std::bit_width(ways.at(root).moved_ppm / 50'000); };
     std::stable_sort(roots.begin(), roots.end(),
                      [&](std::size_t a, std::size_t b) { return takes(a) < takes(b); });

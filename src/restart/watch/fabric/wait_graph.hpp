@@ -1,14 +1,14 @@
 // Which ports that wait for credits wait for which: loops of links that wait for each other, and receivers
-// that are too slow for all who wait behind them. Pure.
+// that are too slow for the ports behind them. Pure.
 //
-// A port sends only into buffers that the other end has told it of (credits; InfiniBand Architecture 1.7,
-// volume 1, 7.9). A switch whose port out is held up fills its buffers and gives no credits to the ports into
-// it. So a port that waits at a switch waits for ports of that switch which wait themselves, though which of
-// them is not known from counters: all that a route may take next. At the end of such a chain stands a port
-// whose receiver takes too little; or one that sends all that it can, which is congestion and not told here;
-// or none at all, where links wait for each other in a circle: a credit loop (Dally and Seitz, "Deadlock-free
-// message routing in multiprocessor interconnection networks", 1987), which sound routing cannot have: in a
-// fat tree it needs a turn upwards after a way down.
+// A port sends only into buffers that the other end has announced (credits; InfiniBand Architecture 1.7,
+// volume 1, 7.9). A switch with a blocked output port fills its buffers and gives no credits to its input
+// ports. So a port that waits at a switch waits for ports of that switch that wait themselves. Counters do
+// not show which of them: all that a route may use next are considered. Such a chain ends at a port with a
+// slow receiver; or at a port that sends at full rate, which is congestion and not reported here; or nowhere,
+// where links wait for each other in a cycle: a credit loop (Dally and Seitz, "Deadlock-free message routing
+// in multiprocessor interconnection networks", 1987). Correct routing cannot have one: in a fat tree it needs
+// an up turn after a down.
 #pragma once
 
 #include <cstddef>
@@ -18,29 +18,28 @@
 
 namespace restart {
 
-// A port that had to wait, and the device it sends to.
+// A port that had to wait, and the device to which it sends.
 struct WaitingPort {
     std::uint32_t from = 0, to = 0; // devices, by number
-    std::uint32_t moved_ppm = 0;    // millionths of what it could have sent
+    std::uint32_t moved_ppm = 0;    // millionths of its capacity
     bool operator==(const WaitingPort&) const = default;
 };
 
 struct WaitGraph {
-    // Of each device: -1 an HCA, 0 a leaf, above it 1, 2, …: what is sent to a lower one goes down.
+    // By device: -1 an HCA, 0 a leaf, above it 1, 2, …: traffic to a lower level goes down.
     std::vector<int> levels;
     std::vector<WaitingPort> ports;
 };
 
 struct CreditLoop {
-    std::vector<std::size_t>
-        ports;                   // in the order in which each waits for the next, and the last for the first
-    std::uint32_t moved_ppm = 0; // by that which moved most
+    std::vector<std::size_t> ports;  // each waits for the next, and the last for the first
+    std::uint32_t moved_ppm = 0;     // of the port that moved most
     std::vector<std::size_t> behind; // others that wait for these; sorted
 };
 
 struct SlowReceiver {
-    std::size_t port = 0;            // that sends to an HCA and waits
-    std::vector<std::size_t> behind; // that wait for it, perhaps among others; sorted, at least one
+    std::size_t port = 0;            // sends to an HCA and waits
+    std::vector<std::size_t> behind; // that wait for it, possibly also for others; sorted, not empty
 };
 
 struct WaitCauses {
@@ -50,13 +49,12 @@ struct WaitCauses {
 
 // A loop consists of links between switches that moved less than this.
 inline constexpr std::uint32_t loop_moves_less_ppm = 1'000;
-// What is more than these is left out, loops after those of the slowest, receivers after those that take
-// least.
+// The limits of the result: the slowest loops, and the receivers that take least, are kept.
 inline constexpr std::size_t most_loops = 16, most_receivers = 64;
 
-// Of loops that share ports that in which the port that moved most moved least; none whose every port waits
-// for slow receivers on ways that sound routing has. Time: receivers are linear in ports each, loops in pairs
-// of ports that follow each other, of links that are in circles at all; nothing where none is.
+// Of loops that share ports, the one whose fastest port moved least is kept; a loop in which every port waits
+// for slow receivers along valid routes is left out. Time: linear in the ports for each receiver; for loops
+// linear in the pairs of successive ports among links in cycles, and nothing if there is no cycle.
 WaitCauses find_causes(const WaitGraph& graph);
 
 } // namespace restart

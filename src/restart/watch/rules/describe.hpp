@@ -1,4 +1,4 @@
-// A rule as a phrase for people: the manual page's, and what stands beside a value.
+// Describes a rule in words, for the manual page and next to a value.
 #pragma once
 
 #include "restart/watch/rules/rule.hpp"

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 // The same event on the same component from two sources within this time is one.
 constexpr base::Duration same_event = 5s;
-// So close to another event one may be its consequence.
+// An event this close to another one may be its consequence.
 constexpr base::Duration same_cause = 1min;
 constexpr std::size_t most_times = 64;
 constexpr std::size_t most_records = 128; // a report carries 256 findings
@@ -25,7 +25,7 @@ std::string period(base::Duration time) {
 
 } // namespace
 
-// How often that row's event came, of a rule that asks it to the same part.
+// How often that row's event came; if the rule requires it, only to the same part.
 std::size_t Events::times_of(const Record& record, const Rule& rule, const std::string& part) {
     return static_cast<std::size_t>(
         std::count_if(record.times.begin(), record.times.end(), [&](const Once& once) {
@@ -44,7 +44,7 @@ bool Events::joins_burst(Record& record, base::Time now, const Rule& rule, const
 }
 
 Severity Events::severity_of(const Record& record, const Rule& rule, const std::string& part) {
-    // Of rules by user severity_now says: what the event names may come in several lines.
+    // For by_user rules see severity_now: what the event names may come in several lines.
     const bool repeated = !rule.by_user && rule.repeats > 0 && times_of(record, rule, part) >= rule.repeats;
     return repeated ? rule.repeated : *rule.severity;
 }
@@ -90,7 +90,7 @@ void Events::ran(const std::string& component, std::uint32_t user, base::Time si
 void Events::take(base::Time now, const Signal& event, const Find& find) {
     const auto* rule = find(event);
     if (rule == nullptr) return;
-    // One without a number is found by its row.
+    // An event without a number is identified by its row.
     const std::pair key{event.value == 0 ? std::string(rule->finding())
                                          : fmt::format("{}.{}", event.name, number(event.value)),
                         event.component};
@@ -106,7 +106,7 @@ void Events::take(base::Time now, const Signal& event, const Find& find) {
     const bool says = !event.text.empty();
     record.last = now;
     if (again && rule->by_user && !record.times.empty()) add_to(record.times.back(), event);
-    if (again && record.said && !says) return; // the other source's, which knows less
+    if (again && record.said && !says) return; // the other source's, with less information
     const bool refined = again && says && !record.said;
     const auto user = refined && !record.times.empty() ? record.times.back().user : event.user;
     std::erase_if(record.times, [&](const Once& once) { return now - once.at >= rule->within; });
@@ -115,8 +115,8 @@ void Events::take(base::Time now, const Signal& event, const Find& find) {
         if (record.times.size() == most_times) record.times.erase(record.times.begin());
         record.times.push_back({now, std::string(rule->name), event.part, now, user});
     }
-    // A later event replaces what was said by one of a rule whose last word counts, and words what the same
-    // event was taken for without them; otherwise the worst stays.
+    // A later event replaces an earlier one if its rule uses the last event, and an event with text replaces
+    // the same event reported without text; otherwise the worst is kept.
     const auto severity = severity_of(record, *rule, event.part);
     const bool first = record.rule == nullptr || (refined && record.times.size() == 1);
     record.said = says;
@@ -140,7 +140,7 @@ void Events::judge_again(const Find& find) {
     }
 }
 
-// Another event of the component came at about the same time.
+// Whether another event of the component came at about the same time.
 bool Events::is_explained(const std::pair<std::string, std::string>& key, const Record& record) const {
     return std::any_of(records_.begin(), records_.end(), [&](const auto& other) {
         return other.first.second == key.second && other.first.first != key.first &&

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 9> words{"value", "bits",   "of",   "text", "limit",
                                                 "grown", "window", "what", "unit"};
 
-// The end of the word that begins at the brace there; npos: none.
+// The end of the word that starts at this brace; npos: none.
 std::size_t end_of_word(std::string_view says, std::size_t open) {
     return says.find_first_of("{}", open + 1);
 }
@@ -33,7 +33,7 @@ std::string_view usual(const Rule& rule) {
 } // namespace
 
 std::string number(double value) {
-    constexpr double exact = 9e15; // whole numbers up to here are
+    constexpr double exact = 9e15; // integers are exact up to here
     if (std::abs(value) < exact && std::trunc(value) == value)
         return fmt::format("{}", static_cast<std::int64_t>(value));
     return fmt::format("{}", value);

@@ -100,7 +100,7 @@ private:
             if (value.key == key) return value.line;
         return table.line;
     }
-    // What names the row.
+    // A value that identifies the row.
     Expected<std::string> text_of(const base::TomlTable& table, std::string_view key) const {
         for (const auto& value : table.values) {
             if (value.key != key) continue;

@@ -89,7 +89,7 @@ constexpr auto fields = std::to_array<RuleField>({
 constexpr std::array<std::string_view, 6> tests{"equal", "above", "below", "bit", "delta", "rate"};
 constexpr std::array<std::string_view, 3> scales{"number", "own", "peers"};
 constexpr std::array<std::string_view, 4> severities{"info", "warn", "evict", "fatal"};
-// All but host_lost, which is never an agent's.
+// All but host_lost, which an agent never reports.
 constexpr std::array<std::string_view, 9> faults{
     "other", "gpu_slow", "link", "pcie", "hca_gone", "gpu_error", "gpu_stuck", "gpu_gone", "gpu_broken"};
 

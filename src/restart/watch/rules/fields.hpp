@@ -1,5 +1,5 @@
-// The fields of a rule in health.conf(5): from this one table the file is read and printed, and the manual
-// page's list is made.
+// The fields of a rule in health.conf(5): the file is read and printed, and the manual page's list is
+// generated, from this table.
 #pragma once
 
 #include "restart/watch/rules/rule.hpp"
@@ -12,7 +12,7 @@
 
 namespace restart {
 
-// The member that keeps a field's value.
+// The member that holds a field's value.
 using RuleSlot = std::variant<std::string_view Rule::*, double Rule::*, std::optional<double> Rule::*,
                               std::uint64_t Rule::*, bool Rule::*, std::optional<base::Duration> Rule::*,
                               base::Duration Rule::*, Test Rule::*, Against Rule::*,
@@ -23,19 +23,19 @@ struct RuleField {
     RuleSlot slot;
     std::string_view type;    // "a duration such as \"5s\""
     std::string_view meaning; // a sentence
-    bool always = false;      // printed at its default, too
+    bool always = false;      // printed even at its default
 };
 
 std::span<const RuleField> rule_fields();
 const RuleField* find_rule_field(std::string_view name);
 
-// The words of an enumeration in the file, in its order.
+// The values of an enumeration in the file, in order.
 std::span<const std::string_view> words_of(Test);
 std::span<const std::string_view> words_of(Against);
 std::span<const std::string_view> words_of(Severity);
 std::span<const std::string_view> words_of(FaultClass);
 
-// What stands for a field that [throttle] of railyard.conf fills.
+// The placeholder for a field that [throttle] of railyard.conf sets.
 inline constexpr std::string_view by_window = "throttle.window", by_clear = "throttle.clear",
                                   by_reasons = "throttle.reasons";
 

@@ -5,8 +5,8 @@
 namespace restart {
 namespace {
 
-// Each part between two '*' is taken where it comes first, which loses no match: time is
-// linear in the text, whatever a site's pattern.
+// Each part between two '*' is matched at its first occurrence, which loses no match: linear in the text,
+// whatever a site's pattern.
 bool fits_one(std::string_view pattern, std::string_view text) {
     auto star = pattern.find('*');
     if (star == std::string_view::npos) return pattern == text;

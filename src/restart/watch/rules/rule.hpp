@@ -1,5 +1,5 @@
-// A rule of health as data: which signal it looks at, what of it is a finding, and what the finding asks for.
-// Which fields there are for whom, and what they mean, stands in fields.cpp; the rows in table.cpp.
+// A health rule as data: which signal it uses, which values are a finding, and what the finding requires.
+// Fields, with their meaning, are in fields.cpp; the rows are in table.cpp.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,64 +14,64 @@
 namespace restart {
 
 enum class Test {
-    equal, // the value is `value`, or between it and `to`
+    equal, // the value is `value`, or from `value` to `to`
     above, // the value is above the limit
-    below, // likewise
+    below, // the value is below the limit
     bit,   // one of the bits of `value` is set, and none of `unless`
     delta, // a counter grew by more than the limit within `window`
-    rate   // a counter grew by more than the limit a second, over `window`
+    rate   // a counter grew by more than the limit per second, over `window`
 };
 
-// What `value` is: the limit, or a share of it.
+// The meaning of `value`: the limit, or a share of it.
 enum class Against {
-    number, // itself
-    own,    // what the signal is measured against (Signal::of)
-    peers   // the median of this signal on all components of the host, which must be three at least
+    number, // the limit itself
+    own,    // a share of the signal's reference (Signal::of)
+    peers   // a share of the median of this signal on all components of the host, at least three
 };
 
 struct Rule {
-    // Unique. What follows '#' tells rows of one finding apart, of which the worst that holds is reported.
+    // Unique. A suffix after '#' distinguishes rows of one finding; the worst one that holds is reported.
     std::string_view name;
     std::string_view signal;
     Test test = Test::equal;
     double value = 0;
     std::optional<double> to{};
-    std::optional<double> until{}; // once there, it is there until the value is back at this
+    std::optional<double> until{}; // once true, the test stays true until the value is back at this
     Against against = Against::number;
     std::uint64_t unless = 0;
-    // Of an event's words, with '*' for any and '|' between several; empty: whatever they are.
+    // Of an event's text, with '*' for any text and '|' between alternatives; empty: any text.
     std::string_view text{};
-    bool latest = false;    // the last event decides; else the worst
-    bool same_part = false; // repetitions are those that name the same part (Signal::part)
-    bool by_user = false;   // repetitions are those under programs of different users (Signal::user)
-    bool secondary = false; // no finding beside another event of its component: that one is the cause
+    bool latest = false;    // the last event decides; otherwise the worst
+    bool same_part = false; // only events that name the same part are repetitions (Signal::part)
+    bool by_user = false;   // only events under programs of different users are repetitions (Signal::user)
+    bool secondary = false; // no finding if its component has another event: that one is the cause
 
-    // How long it must be there; of delta and rate the time that they look at; of an event how long it
+    // How long the test must be true; for delta and rate the period of growth; for an event how long it
     // counts. Nothing: [throttle] window.
     std::optional<base::Duration> window = base::Duration{0};
-    // With this it is a finding when it was there in more than `share` of the last so many windows.
+    // If set, a finding requires that the test was true in more than `share` of this many last windows.
     std::uint64_t of_windows = 0;
     double share = 0.5;
-    // With this the value is the mean of so many samples, one in each window; before there are as many it is
-    // not known.
+    // If set, the value is the mean of this many samples, one in each window; until there are enough it is
+    // unknown.
     std::uint64_t samples = 0;
     std::optional<base::Duration> clear{}; // absence that ends the finding; nothing: [throttle] clear
     bool latch = false;                    // it holds until the agent or the host restarts
 
-    std::optional<Severity> severity{}; // nothing: evict where [throttle] reasons names it, else warn
-    std::uint64_t repeats = 0;          // that often within `within`: `repeated` instead; 0: never
+    std::optional<Severity> severity{}; // nothing: evict if [throttle] reasons names it, else warn
+    std::uint64_t repeats = 0;          // this many within `within`: `repeated` instead; 0: never
     base::Duration within{24LL * 3'600'000};
-    base::Duration burst{0}; // events of which each comes within this after the one before count as one
+    base::Duration burst{0}; // an event within this time of the previous one belongs to the same burst
     Severity repeated = Severity::warn;
-    bool only_repeated = false;           // it is a finding only then, and for as long
-    FaultClass fault = FaultClass::other; // how a host that it puts out of use is repaired
-    std::string_view says{};              // the evidence (evidence.hpp); empty: what the test says by itself
-    std::string_view source{};            // where the numbers come from
+    bool only_repeated = false;           // a finding only then, and while it lasts
+    FaultClass fault = FaultClass::other; // how a host taken out of service by it is repaired
+    std::string_view says{};              // the evidence (evidence.hpp); empty: the default of the test
+    std::string_view source{};            // the origin of the numbers
     bool on = true;
 
     bool operator==(const Rule&) const = default;
 
-    // The finding's rule. Events are found by their number: "gpu.xid.79".
+    // The finding's rule. Events are identified by their number: "gpu.xid.79".
     std::string_view finding() const { return name.substr(0, name.find('#')); }
     bool counts_growth() const { return test == Test::delta || test == Test::rate; }
 };

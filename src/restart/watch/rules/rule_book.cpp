@@ -11,11 +11,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a report can carry (wire/report_fields.hpp).
+// The limits of a report (wire/report_fields.hpp).
 constexpr std::size_t most_findings = 256, most_evidence = 500;
 constexpr std::size_t fewest_peers = 3;
 
-// The fields that railyard.conf fills.
+// Sets the fields that come from railyard.conf.
 Rule filled(Rule rule, const Limits& limits) {
     rule.window = RuleBook::window_of(rule, limits);
     if (!rule.clear) rule.clear = limits.clear;
@@ -23,13 +23,13 @@ Rule filled(Rule rule, const Limits& limits) {
         const auto reason = rule.finding().substr(rule.finding().rfind('.') + 1);
         const bool evicts = limits.throttle_evicts.contains(reason);
         rule.severity = evicts ? Severity::evict : Severity::warn;
-        // A reason that is to evict does so whatever its cause.
+        // A reason configured to evict does so whatever its cause.
         if (evicts) rule.unless = 0;
     }
     return rule;
 }
 
-// Whether what the one has seen is what the other would have.
+// Whether the state of one rule is valid for the other.
 bool sees_the_same(const Rule& a, const Rule& b) {
     return a.signal == b.signal && a.test == b.test && a.of_windows == b.of_windows &&
            a.samples == b.samples &&
@@ -47,7 +47,7 @@ base::Duration RuleBook::window_of(const Rule& rule, const Limits& limits) {
 void RuleBook::set(const RuleSet& rules, const Limits& limits) {
     const auto old = std::exchange(rules_, {});
     const auto old_texts = std::exchange(keep_texts_, rules.texts());
-    // An event that a row fits which is switched off is passed over; it is none for the next row.
+    // An event that matches a disabled row is ignored; it is not passed on to the next row.
     for (const auto& rule : rules.rows())
         if (rule.on || find_signal_kind(rule.signal)->shape == Shape::event)
             rules_.push_back(filled(rule, limits));

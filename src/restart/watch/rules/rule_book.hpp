@@ -1,10 +1,8 @@
-// The judge: rules and what they have seen. Signals and time go in, findings come out. Pure: no I/O, no
-// clock.
+// The judge: rules and their state. Signals and time go in, findings come out. Pure: no I/O, no clock.
 //
-// A test that is true becomes a finding when it has been so for the rule's window and ends after a time of
-// absence (window.hpp); counters are judged by their growth, never by lifetime values; an event counts for a
-// while. A signal that does not come neither raises nor ends anything, unless its component is said to be
-// gone.
+// A test becomes a finding when it has been true for the rule's window, and the finding ends after a time of
+// absence (window.hpp); counters are evaluated by their growth, never by lifetime values; an event counts for
+// a while. A missing signal neither raises nor ends a finding, unless its component is reported as gone.
 #pragma once
 
 #include "base/clock.hpp"
@@ -28,7 +26,7 @@
 
 namespace restart {
 
-// What railyard.conf says: the table [throttle], which rows of rules refer to, and the interval of looks.
+// Settings of railyard.conf: the table [throttle], which rules refer to, and the interval of looks.
 struct Limits {
     std::set<std::string, std::less<>> throttle_evicts{"hw_power_brake", "hw_thermal_slowdown"};
     base::Duration throttle_window{5'000};
@@ -42,23 +40,23 @@ public:
     RuleBook(const RuleBook&) = delete; // events point to their rules
     RuleBook& operator=(const RuleBook&) = delete;
 
-    // The rule's own window, or what [throttle] says: a condition must hold for its window; growth is looked
-    // at over twice that time, so that half of it is as much as the window.
+    // The rule's own window, or that of [throttle]: a condition must hold for the window; growth is evaluated
+    // over twice the window, so that half of it is as long as the window.
     static base::Duration window_of(const Rule& rule, const Limits& limits);
 
-    // Other rules from now on. What has been seen stays, but for rules that look at something else than the
-    // one of the same name did.
+    // Replaces the rules. State is kept, except for rules that evaluate something else than the earlier rule
+    // of the same name.
     void set(const RuleSet& rules, const Limits& limits);
 
-    // One look; `now` must not go back. Signals of a component stand together. Cost: linear in the signals
-    // times the rules of each.
+    // Takes one look; `now` must not go back. Signals must be grouped by component. Cost: linear in the
+    // signals times the rules of each.
     void look(base::Time now, std::span<const Signal> signals);
 
-    // All there is of signals whose name begins so was in this look: the other components have gone.
+    // All existing signals with this prefix were in this look: other components are gone.
     void rest_is_gone(base::Time now, std::string_view prefix);
 
-    // Components come and go, as jobs do: what such signals have seen of those that were not in this look is
-    // forgotten, unless a finding holds.
+    // For components that come and go, such as jobs: forgets the state of such signals that were not in this
+    // look, unless a finding holds.
     void forget(std::string_view prefix);
 
     void event(base::Time now, const Signal& event);
@@ -68,18 +66,18 @@ public:
         events_.ran(component, user, since);
     }
 
-    // Whether some rule of this signal is true now, without having been for its window.
+    // Whether the test of a rule for this signal is true now, but not yet for its window.
     bool pending(std::string_view signal) const;
 
-    // What holds now, by rule and component, each pair once with its worst severity; at most 256, then the
+    // Current findings, by rule and component, each pair once with its worst severity; at most 256, the
     // worst.
     std::vector<Finding> findings(base::Time now);
 
-    // Every rule beside what it looks at, with the signals of the last look; by component, then in the rules'
-    // order. Of events only those that hold.
+    // Every rule with its values, including the signals of the last look; by component, then in rule order.
+    // For events only those that hold.
     std::vector<RuleView> view(base::Time now, std::span<const Signal> signals);
 
-    // The InfiniBand counters that some rule judges, each once.
+    // The InfiniBand counters used by rules, each once.
     static std::vector<std::string> counters(const RuleSet& rules);
 
 private:
@@ -91,12 +89,12 @@ private:
     const Rule* rule_of(const Signal& event) const;
     std::optional<double> median_of(std::string_view signal) const;
 
-    std::vector<Rule> rules_;                // open fields filled in
-    std::shared_ptr<const void> keep_texts_; // that rules_ point to
+    std::vector<Rule> rules_;                // with open fields set
+    std::shared_ptr<const void> keep_texts_; // the texts to which rules_ refer
     base::Duration longest_step_{};
     std::unordered_map<std::string_view, std::vector<std::size_t>> rows_; // by signal
     std::map<std::string, States, std::less<>> components_;
-    std::map<std::string_view, std::vector<double>> peers_; // values of this look, of signals judged by peers
+    std::map<std::string_view, std::vector<double>> peers_; // of this look, of signals compared with peers
     Events events_;
     std::uint64_t look_ = 0;
 };

@@ -26,7 +26,7 @@ Error wrong(std::string_view what) {
     return {base::Code::input, std::string(what)};
 }
 
-// Names go into reports and drain reasons.
+// Names are used in reports and drain reasons.
 bool is_name(std::string_view name) {
     return !name.empty() && name.size() <= longest_name && name[0] != '#' &&
            std::all_of(name.begin(), name.end(), [](char c) {
@@ -40,7 +40,7 @@ bool is_text(std::string_view text) {
            std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
 }
 
-// A value of the file into a member; errors say what is wanted.
+// Reads a value of the file into a member; errors state what is expected.
 struct Reader {
     Rule& rule;
     const base::TomlValue& value;
@@ -131,7 +131,7 @@ std::string signals() {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The first field that does not go with the others, and why.
+// The first field that conflicts with the others, and why.
 struct Misfit {
     std::string_view field;
     std::string why;
@@ -206,7 +206,7 @@ std::optional<Misfit> misfit(const Rule& rule) {
     if (auto found = misfit_of_time(rule, *kind)) return found;
     if (!rule.severity && !is_throttle_reason(rule.finding().substr(rule.finding().rfind('.') + 1)))
         return Misfit{"severity", "throttle.reasons is for rows whose name ends with such a reason"};
-    // A finding of a link moves nobody: which of its ends is to blame is not known.
+    // A finding of a link must not move jobs: it is unknown which of its ends is to blame.
     if (is_of_fabric(rule.signal) && (!rule.severity || *rule.severity > Severity::warn))
         return Misfit{"severity", "is info or warn, of a signal of the fabric"};
     if (is_of_fabric(rule.signal) && rule.repeated > Severity::warn)
@@ -305,7 +305,7 @@ Expected<RuleSet> RuleReader::read(std::string_view text) {
     const auto tables = base::parse_toml(text, file_);
     if (!tables) return tables.error();
     if (tables->size() > most_rows) return error(tables->back().line, "the file has more than 1000 rules");
-    // What railcheck expects is checked here, too: a mistake is found before the day that it is needed.
+    // railcheck's expectations are checked here, too: a mistake is found before they are needed.
     if (auto sound = Expectations::from_text(text, file_); !sound) return std::move(sound).error();
     for (const auto& table : *tables)
         if (table.name != expected_table)

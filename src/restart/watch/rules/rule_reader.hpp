@@ -1,4 +1,4 @@
-// Reads health.conf(5) over the program's rules; for rule_set.cpp.
+// Reads health.conf(5) on top of the built-in rules; for rule_set.cpp.
 #pragma once
 
 #include "base/toml.hpp"
@@ -12,7 +12,7 @@
 
 namespace restart {
 
-// What a row that the program does not have starts from.
+// The initial values of a row that is not built in.
 Rule new_rule();
 
 class RuleReader {
@@ -25,14 +25,14 @@ private:
     base::Error error(std::uint32_t line, std::string_view what) const;
     base::Expected<void> read_row(const base::TomlTable& table);
     base::Expected<void> read_field(Rule& rule, const RuleField& field, const base::TomlValue& value);
-    // What is wrong with a row, by field; the line is the field's where the file has it.
+    // Checks a row, field by field; the line is that of the field if the file has it.
     base::Expected<void> check(const Rule& rule, const base::TomlTable& table) const;
     std::string_view keep(std::string text);
 
     std::string file_;
     RuleSet rules_;
     std::vector<Rule> fresh_;
-    std::map<std::string, std::uint32_t, std::less<>> lines_; // of the rows that the file has
+    std::map<std::string, std::uint32_t, std::less<>> lines_; // of the rows in the file
 };
 
 } // namespace restart

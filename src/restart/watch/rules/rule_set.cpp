@@ -24,7 +24,7 @@ std::string in_quotes(std::string_view text) {
     return out + '"';
 }
 
-// A value as the file has it.
+// Prints a value in the file's syntax.
 struct Printer {
     const Rule& rule;
 
@@ -98,7 +98,7 @@ std::string RuleSet::print() const {
         const Rule usual, before = known == shipped.end() ? new_rule() : *known;
         out += out.empty() ? "[[rule]]\n" : "\n[[rule]]\n";
         for (const auto& field : rule_fields()) {
-            // What a new row would have, and the program's has, goes without saying.
+            // A value that is both the default of a new row and the built-in one is omitted.
             const bool same = std::visit(
                 [&](auto member) { return rule.*member == usual.*member && rule.*member == before.*member; },
                 field.slot);

@@ -33,7 +33,7 @@ void RuleState::take(const Look& look, const Rule& rule, const Signal& signal) {
     if (rule.against == Against::own) scale = signal.of;
     if (rule.against == Against::peers) scale = look.median.value_or(0);
     compared_.reset();
-    // Not known: neither there nor gone.
+    // Unknown: neither present nor gone.
     if (rule.against != Against::number && scale <= 0) return;
     double value = signal.value, grown = 0;
     if (rule.counts_growth()) {

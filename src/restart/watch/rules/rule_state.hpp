@@ -1,4 +1,4 @@
-// What one rule has seen of one component: how long its test has been true, and how a counter has grown.
+// The state of one rule for one component: how long its test has been true, and how a counter has grown.
 // Pure.
 #pragma once
 
@@ -18,34 +18,33 @@ class RuleState {
 public:
     struct Look {
         base::Time now{};
-        base::Duration longest_step{}; // between two looks; beyond it nothing is known
-        std::optional<double> median;  // of the peers, for rules that ask it
+        base::Duration longest_step{}; // between two looks; a longer gap is unknown
+        std::optional<double> median;  // of the peers, for rules that need it
     };
 
-    // Takes the signal's next value. A rule's open fields (window, clear) must have been filled in.
+    // Takes the signal's next value. A rule's open fields (window, clear) must be set.
     void take(const Look& look, const Rule& rule, const Signal& signal);
 
-    // The component is not there any more, though its source answers. A counter begins anew when it is back:
-    // what it counted meanwhile is the driver's start.
+    // The component is gone, although its source answers. A counter starts again when it returns: what it
+    // counted in between is the driver's start.
     void leave(const Look& look, const Rule& rule);
 
-    // The test is true now, and how long that must last is not over.
+    // The test is true now, but not yet for long enough.
     bool pending() const { return there_ && !firing(); }
     bool firing() const { return shown_ && (hold_.firing() || latched_ || kept_); }
     base::Time since() const { return hold_.since(); }
     // The test is true now.
     bool present() const { return there_; }
     base::Time last_present() const { return hold_.last_present(); }
-    // When the finding ended; none: there was none, or it holds.
+    // When the finding ended; none: there was none, or it still holds.
     std::optional<base::Time> ended() const { return hold_.ended(); }
-    // What the test compared last, and with what. None: nothing yet, or what the rule is measured against is
-    // not known.
+    // The last value that the test compared, and the limit. None: no value yet, or the reference is unknown.
     struct Compared {
         double value = 0, limit = 0;
     };
     const std::optional<Compared>& compared() const { return compared_; }
     Severity severity(const Rule& rule, base::Time now) const;
-    // With how long it has lasted, and how often it came.
+    // Includes how long it has lasted, and how often it occurred.
     std::string evidence(const Rule& rule, base::Time now) const;
 
 private:
@@ -56,15 +55,15 @@ private:
 
     Hold hold_;
     bool there_ = false, latched_ = false;
-    bool shown_ = true, kept_ = false; // of a rule that wants repetition: there is one
+    bool shown_ = true, kept_ = false; // for a rule that requires repetition: it is a finding
     std::optional<Growth> growth_;
-    std::uint64_t windows_ = 0;         // the last one in bit 0: whether the test was true in it
-    std::int64_t window_ = 0;           // its number since the epoch
+    std::uint64_t windows_ = 0;         // bit 0 is the last one: whether the test was true in it
+    std::int64_t window_ = 0;           // number of the last window since the epoch
     std::vector<double> samples_;       // the last ones, at most `samples`
-    std::optional<base::Time> sampled_; // when the last of them was taken
+    std::optional<base::Time> sampled_; // time of the last sample
     std::vector<base::Time> onsets_;    // at most `repeats`
     std::optional<Compared> compared_;
-    std::string evidence_; // of the last presence
+    std::string evidence_; // from the last time the test was true
 };
 
 } // namespace restart

@@ -1,4 +1,4 @@
-// RuleBook::view: what the book knows, put beside the signals of a look.
+// RuleBook::view: the state of the rules, combined with the signals of a look.
 #include "restart/watch/rules/rule_book.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ RuleView seen(const Rule& rule, const Signal& signal, const RuleState* state, ba
 std::vector<RuleView> RuleBook::view(base::Time now, std::span<const Signal> signals) {
     std::vector<RuleView> views;
     std::set<std::pair<std::string_view, std::size_t>> shown;
-    std::set<std::size_t> known; // rows that some component has
+    std::set<std::size_t> known; // rows with a component
     for (const auto& signal : signals) {
         const auto rows = rows_.find(signal.name);
         if (rows == rows_.end()) continue;
@@ -63,7 +63,7 @@ std::vector<RuleView> RuleBook::view(base::Time now, std::span<const Signal> sig
             known.insert(row);
         }
     }
-    // What did not come in this look: findings hold until their component is said to be sound again.
+    // Not in this look: findings hold until their component is reported sound again.
     for (const auto& [component, states] : components_)
         for (const auto& [row, entry] : states) {
             known.insert(row);

@@ -1,4 +1,4 @@
-// What rules judge: a number with a name, read on this host or in the fabric at one moment. Pure.
+// Input of the rules: a named number, read on this host or in the fabric at one moment. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,41 +10,41 @@
 namespace restart {
 
 struct Signal {
-    std::string_view name; // of the catalogue; lives as long as the signal is used
+    std::string_view name; // from the catalogue; must outlive the signal
     std::string component; // "gpu3", "mlx5_0:1"
     double value = 0;
-    double of = 0;      // what it is measured against, of kinds that have such a number; 0: not known
-    std::string text;   // the source's words beside the number; for evidence
-    std::string part{}; // of the component, that an event names; empty: none
-    std::optional<std::uint32_t> user{}; // under whose program an event came; absent: not known
+    double of = 0;                       // reference value, for kinds that have one; 0: unknown
+    std::string text;                    // the source's text, in addition to the number; for evidence
+    std::string part{};                  // of the component, named by an event; empty: none
+    std::optional<std::uint32_t> user{}; // whose program caused an event; absent: unknown
 };
 
 enum class Shape {
-    gauge,   // a value that stands for now
-    counter, // a lifetime value: only its growth is judged
+    gauge,   // the current value
+    counter, // a lifetime value: only its growth is evaluated
     bits,    // a mask
-    event    // a number that comes once, with the source's words
+    event    // a number that occurs once, with the source's text
 };
 
 // A name that rules may use.
 struct SignalKind {
     std::string_view name;
     Shape shape;
-    std::string_view unit; // "" where there is none
-    std::string_view of;   // what it is measured against; "" where there is none
+    std::string_view unit; // "" if there is none
+    std::string_view of;   // the reference; "" if there is none
     std::string_view meaning;
-    bool of_faults = false; // there is none while all is well
+    bool of_faults = false; // absent while there is no fault
 };
 
-// All of them. The last one's name ends with '*': any counter of a port, by its file's name.
+// All kinds. The last one's name ends with '*': any counter of a port, by its file's name.
 std::span<const SignalKind> signal_kinds();
 
-// The kind of that name; null: there is none.
+// The kind of that name; null: none.
 const SignalKind* find_signal_kind(std::string_view name);
 
 inline constexpr std::string_view counter_prefix = "ib.counter.";
 
-// Whether fabricwatchd reads it, and not a host's nodewatchd.
+// Whether fabricwatchd reads it, rather than a host's nodewatchd.
 bool is_of_fabric(std::string_view name);
 
 } // namespace restart

@@ -1,5 +1,5 @@
-// The rules that the program comes with: one row a rule, each with the source of its numbers. No predicate
-// about a host's health is anywhere else.
+// The built-in rules: one row per rule, each with the source of its numbers. No other code decides about a
+// host's health.
 #pragma once
 
 #include "restart/watch/rules/rule.hpp"
@@ -8,7 +8,7 @@
 
 namespace restart {
 
-// Of two rows that an event fits the first is its rule. Texts live for ever.
+// If an event matches several rows, the first applies. Texts are static.
 std::span<const Rule> shipped_rules();
 
 namespace table {

@@ -5,16 +5,16 @@
 namespace restart::table {
 namespace {
 
-// GPUs, as their drivers call them.
+// GPU names as reported by their drivers.
 constexpr std::string_view h100 = "NVIDIA H100 80GB HBM3*", h100_pcie = "NVIDIA H100 PCIe*",
                            h200 = "NVIDIA H200*", b200 = "NVIDIA B200*", a100 = "NVIDIA A100-SXM4-80GB*",
                            a100_40 = "NVIDIA A100-SXM4-40GB*", a100_pcie = "NVIDIA A100 80GB PCIe*";
 
-// Values are what a GPU gave (tests/unit/check/recorded_test.cpp), where one was there, and else the most
-// that a data sheet states, of dense matrices. What share of it a sound GPU must reach is Railyard's where no
-// other source is named: of what was measured a tenth less than it at least, of a data sheet's a guess. How
-// fast products are follows from how long they run: in the first 20 ms an H100 gives 765 to 798 TFLOP/s of
-// BF16, at its power limit from half a second on 680 to 692. The best of all counts, so that this holds at
+// Values are measured on a GPU (tests/unit/check/recorded_test.cpp) where one was available, otherwise the
+// maximum in a data sheet, for dense matrices. The share that a sound GPU must reach is Railyard's choice
+// unless another source is named: at least nine tenths of a measured value, an estimate for a data sheet.
+// Matrix products get slower the longer they run: in the first 20 ms an H100 reaches 765 to 798 TFLOP/s of
+// BF16, at its power limit from half a second on 680 to 692. The best value counts, so that this holds at
 // each level.
 constexpr std::string_view
     seen_h100 = "measured by railcheck --level 1 (0.05 s), the least of 8 runs on one H100 80GB "

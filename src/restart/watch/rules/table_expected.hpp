@@ -1,4 +1,4 @@
-// What railcheck expects by itself, a row a test and kind of part, each with its source.
+// What railcheck expects by default, a row per test and kind of part, each with its source.
 #pragma once
 
 #include <span>
@@ -6,7 +6,7 @@
 
 namespace restart::table {
 
-// Texts live for ever.
+// Texts are static.
 struct ExpectedRow {
     std::string_view test, of;
     double value, least;

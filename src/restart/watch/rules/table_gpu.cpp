@@ -10,11 +10,11 @@ using enum Severity;
 using enum FaultClass;
 using namespace std::chrono_literals;
 
-// Severity says what the job on the host needs. info: the host is sound. warn: sound for now, avoid where
-// there is a choice. evict: it still computes but must be taken out. fatal: a save would never finish.
+// Severity depends on the job's needs. info: the host is sound. warn: sound for now, avoid it if there is a
+// choice. evict: it still computes but must be taken out. fatal: a save would never finish.
 
-// A clock event reason, by the time that the driver counts, which misses none between two looks. Which of
-// them evict, and after how long, [throttle] of railyard.conf says.
+// A clock event reason, by the time counted in the driver, which misses none between two looks. [throttle] of
+// railyard.conf sets which reasons evict, and after how long.
 constexpr Rule throttle(std::string_view name, std::string_view signal, std::string_view source) {
     return {.name = name,
             .signal = signal,
@@ -27,7 +27,7 @@ constexpr Rule throttle(std::string_view name, std::string_view signal, std::str
             .source = source};
 }
 
-// The same of drivers that do not count it: whether it is there at each look.
+// The same for drivers that do not count it: whether it is active at each look.
 constexpr Rule throttle_bit(std::string_view name, std::uint64_t bit, std::string_view source) {
     return {.name = name,
             .signal = "gpu.uncounted_events",
@@ -40,7 +40,7 @@ constexpr Rule throttle_bit(std::string_view name, std::uint64_t bit, std::strin
             .source = source};
 }
 
-// HW slowdown is set with either of the two causes; beside one of them it adds nothing.
+// HW slowdown is set with either of the two causes; together with one of them it adds nothing.
 constexpr Rule slowdown() {
     auto rule = throttle_bit("gpu.throttle.hw_slowdown", NVML_REASON_HW_SLOWDOWN,
                              "Autopilot: warn at once; gpud: 0.6 events a minute over 10 min");
@@ -54,7 +54,7 @@ constexpr std::string_view brake_source =
 constexpr std::string_view heat_source = "gpud: 0.6 events a minute over 10 min, hardware inspection";
 constexpr std::string_view soft_heat_source = "Azure: any reason but idle and SW power cap is a warning";
 
-// Rows without a window fire at the first look: what they read does not flicker.
+// Rows without a window fire at the first look: their values do not flicker.
 constexpr auto gpu_rows = std::to_array<Rule>({
     throttle("gpu.throttle.hw_power_brake", "gpu.power_brake_time", brake_source),
     throttle_bit("gpu.throttle.hw_power_brake#bit", NVML_REASON_HW_POWER_BRAKE, brake_source),

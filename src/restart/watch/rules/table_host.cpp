@@ -1,6 +1,7 @@
 // The host itself: memory, clock, services, its management network and file systems.
 //
-// What other monitors only report is no more than a warning here, and what a site may have meant so is info.
+// Conditions that other monitors only report are at most a warning here, and info if a site may have chosen
+// them.
 #include "restart/watch/rules/table.hpp"
 
 #include <array>

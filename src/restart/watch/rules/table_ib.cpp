@@ -33,7 +33,7 @@ constexpr Rule is_not(std::string_view name, std::string_view signal, base::Dura
             .source = source};
 }
 
-// Above its own bound for a minute, until it is a twentieth below that.
+// Above its own limit for a minute, until it is a twentieth below it.
 constexpr Rule too_hot(std::string_view name, FaultClass fault, std::string_view says,
                        std::string_view source) {
     return {.name = name,
@@ -49,8 +49,8 @@ constexpr Rule too_hot(std::string_view name, FaultClass fault, std::string_view
             .source = source};
 }
 
-// A line of mlx5's driver. NVSentinel takes the first four for fatal, the rest for warnings that three in an
-// hour make worse: here one step below each, as a driver's words change.
+// A line of mlx5's driver. NVSentinel treats the first four as fatal, the rest as warnings that three in an
+// hour make worse: here each is one step lower, as a driver's wording changes.
 constexpr Rule line(std::string_view name, std::string_view text, FaultClass fault, std::string_view says,
                     std::uint64_t repeats = 0) {
     return {.name = name,
@@ -67,7 +67,7 @@ constexpr Rule line(std::string_view name, std::string_view text, FaultClass fau
                                    : "NVSentinel's syslog monitor: a warning; its analyzer: 3 in 1 h"};
 }
 
-// One flap is survived by the transport's retries and is no reason to move a job; three are a bad cable.
+// The transport's retries survive one flap, which is no reason to move a job; three mean a bad cable.
 constexpr auto ib_rows = std::to_array<Rule>({
     is_not("ib.link_down", "ib.active", 10s, link, "state {text}",
            "a link down is unhealthy: NVSentinel at once, gpud after 4 min; 10 s pass over a retrain"),

@@ -22,7 +22,7 @@ constexpr Rule grows(std::string_view name, double more_than, base::Duration win
             .source = source};
 }
 
-// So many errors in the window that the rate of wrong bits is above the one named, at the link's rate.
+// More errors in the window than the named bit error rate explains at the link's rate.
 constexpr Rule bit_errors(std::string_view name, double per_gbps, base::Duration window, Severity severity,
                           std::string_view says, std::string_view source) {
     auto rule = grows(name, per_gbps, window, severity, source);
@@ -50,7 +50,7 @@ constexpr Rule is(std::string_view name, base::Duration window, Severity severit
             .source = source};
 }
 
-// Which end of a link is to blame is not known from its counters: nothing here asks to move a job.
+// Counters do not show which end of a link is to blame: nothing here requests moving a job.
 constexpr auto link_rows = std::to_array<Rule>({
     bit_errors("link.symbol_errors", 0.0072, 12min, warn,
                "{text}: {grown} symbol errors within {window}, more than one in 1e14 bits at {of} Gb/s",

@@ -1,5 +1,5 @@
-// What the kernel log says of GPUs, NVSwitches and the PCIe links above GPUs and HCAs, but XIDs and mlx5's
-// lines: with the severity that the line itself prints.
+// What the kernel log reports about GPUs, NVSwitches and the PCIe links above GPUs and HCAs, except XIDs and
+// mlx5's lines: with the severity that the line itself prints.
 #include "restart/watch/rules/table.hpp"
 
 #include <array>
@@ -11,7 +11,8 @@ using enum Severity;
 using enum FaultClass;
 using namespace std::chrono_literals;
 
-// As an XID it counts for a day; one that asks for a reset or a reboot until the agent or the host restarts.
+// Like an XID it counts for a day; one that requires a reset or a reboot until the agent or the host
+// restarts.
 constexpr Rule line(std::string_view name, std::string_view signal, std::string_view text, Severity severity,
                     FaultClass fault, std::string_view says, std::string_view source) {
     return {.name = name,
@@ -26,7 +27,7 @@ constexpr Rule line(std::string_view name, std::string_view signal, std::string_
 }
 
 constexpr auto log_rows = std::to_array<Rule>({
-    // XID 79 says the same where the driver comes to it.
+    // The driver reports the same as XID 79 if it still can.
     secondary(line("gpu.log.lost", "gpu.log", "*fallen off the bus*", fatal, gpu_gone,
                    "GPU has fallen off the bus; power-cycle the host; replace the GPU if it comes back",
                    "open-gpu-kernel-modules: nv.c, osapi.c; as XID 79")),

@@ -1,5 +1,5 @@
-// What a job says of its UCX endpoints. All of it is information: these are a user's words, and a user must
-// not be able to move anybody's job, or to have a host avoided, by saying them.
+// What a job reports about its UCX endpoints. All of it is information: it comes from a user, and a user must
+// not be able to move another user's job, or to have a host avoided, by such reports.
 #include "restart/watch/rules/table.hpp"
 
 #include <array>

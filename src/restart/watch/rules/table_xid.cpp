@@ -1,6 +1,6 @@
 // What an XID means for the job and the host.
 //
-// Meanings and actions are those of NVIDIA's XID catalogue ("XID Errors", r565 and later); where monitors
+// Meanings and actions are from NVIDIA's XID catalogue ("XID Errors", r565 and later); where monitors
 // disagree the row names its source. For XID 154 the driver's text decides, which names the recovery action.
 #include "restart/watch/rules/table.hpp"
 
@@ -13,8 +13,8 @@ using enum Severity;
 using enum FaultClass;
 using namespace std::chrono_literals;
 
-// An XID counts for a day; one whose remedy is a reset or a reboot until the host, or nodewatchd after the
-// repair, restarts.
+// An XID counts for a day; one that requires a reset or a reboot until the host restarts, or nodewatchd after
+// the repair.
 constexpr Rule xid(std::string_view name, std::uint32_t first, std::uint32_t last, Severity severity,
                    std::string_view says, std::string_view source, FaultClass fault = other,
                    std::uint64_t repeats = 0, Severity repeated = warn) {
@@ -41,7 +41,7 @@ constexpr Rule xid_text(std::string_view name, std::string_view text, Severity s
     return rule;
 }
 
-// A row of some bits of XID 74's registers; the most serious come first, as an event often has several.
+// A row for some bits of XID 74's registers; the most serious come first, as an event often has several.
 constexpr Rule nvlink74(std::string_view name, std::string_view bits, Severity severity,
                         std::string_view says, std::uint64_t repeats = 0, Severity repeated = evict) {
     auto rule =
@@ -52,7 +52,7 @@ constexpr Rule nvlink74(std::string_view name, std::string_view bits, Severity s
     return rule;
 }
 
-// The driver's own word for NVLink 5's events.
+// The driver's own classification of NVLink 5 events.
 constexpr Rule nvlink5(std::string_view name, std::string_view text, Severity severity, std::string_view says,
                        std::uint64_t repeats = 0) {
     auto rule = xid(name, 144, 150, severity, says, "NVIDIA XID catalogue: by sub-code; AWS: monitor",
@@ -62,7 +62,7 @@ constexpr Rule nvlink5(std::string_view name, std::string_view text, Severity se
     return rule;
 }
 
-// As often as NVSentinel's analyzer asks before it calls for support: five bursts in a day.
+// The limit at which NVSentinel's analyzer calls for support: five bursts in a day.
 constexpr Rule in_bursts(Rule rule) {
     rule.repeats = 5;
     rule.burst = 3min;
@@ -74,13 +74,14 @@ constexpr Rule same_part(Rule rule) {
     return rule;
 }
 
-// What a program alone can cause says nothing of the GPU unless it comes under programs of several users.
+// An event that a program alone can cause says nothing about the GPU unless it occurs under programs of
+// several users.
 constexpr Rule by_user(Rule rule) {
     rule.by_user = true;
     return rule;
 }
 
-// The driver names the XID that this one follows from, whose advice counts.
+// The driver names the XID that caused this one; the advice of that one applies.
 constexpr Rule consequence() {
     auto rule = xid("gpu.xid.consequence", 0, 4294967295, info,
                     "XID {value}: a consequence of the one that the text names", "NVIDIA's driver says so");
@@ -286,7 +287,7 @@ constexpr auto xid_rows = std::to_array<Rule>({
                   "XID {value}: detail of a double-bit ECC error; see XID 48", "NVIDIA XID catalogue")),
     xid("gpu.xid.173", 173, 173, fatal, "XID {value}: C2C link fatal error; reboot the host",
         "gpud: reboot; NVIDIA's catalogue states none", gpu_stuck),
-    // Any other.
+    // Any other XID.
     xid("gpu.xid.other", 0, 4294967295, warn,
         "XID {value}: not in this catalogue; look it up in NVIDIA's XID catalogue", "none"),
 });
@@ -296,7 +297,7 @@ constexpr bool ascending() {
     for (const auto& row : xid_rows) {
         if (row.text.empty() && row.value <= last && row.name != "gpu.xid.other") return false;
         if (row.to.value_or(row.value) < row.value) return false;
-        // Rows of a text come before the one without.
+        // Rows with a text come before the one without.
         last = row.text.empty() ? row.to.value_or(row.value) : row.value - 1;
     }
     return true;
