@@ -21,7 +21,7 @@ using base::Error;
 using base::Expected;
 
 constexpr std::chrono::seconds shortest_pause{1}, longest_pause{30};
-constexpr std::chrono::milliseconds slow{50}; // a failure that took this long holds the job up
+constexpr std::chrono::milliseconds slow{50}; // a failure that took this long delays the job
 
 } // namespace
 
@@ -105,7 +105,7 @@ Expected<std::string> Agent::ask(const std::string& line, Clock::time_point dead
             return answer;
         }
         fd_ = {};
-        // A connection kept from before may be to an agent that was restarted since.
+        // The agent may have been restarted since this connection was made.
         if (!kept || !again || Clock::now() >= deadline) return give_up(std::move(answer).error());
     }
     return Error{Code::internal, "asked twice"};

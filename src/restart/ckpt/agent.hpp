@@ -1,13 +1,13 @@
-// The job's end of nodewatchd's socket: one JSON object a line, a question and its answer.
+// The job's end of nodewatchd's socket: one JSON object per line, a request and its answer.
 //
 //   {"op":"hello","job":12,"epoch":1,"rank":0}   {"ok":true,"interval_s":37.5,"save_by":null}
 //   {"op":"due"}                                 {"interval_s":37.5,"save_by":1700000009.0,"incident":"i-7"}
 //   {"op":"mark","rank":3,"steps":120,"seconds":5.1,"waited_s":1.7}  {"ok":true}
 //   {"op":"commit","step":400,"path":"…","cost_s":0.8,"bytes":123}   {"ok":true}
 //
-// An agent that does not answer must not slow the job down: connecting never waits, an answer is waited for
-// briefly, and after a failure the next attempt is delayed: by 1 s when the failure was immediate (no
-// listener), else by times that double up to 30 s (it hangs).
+// An agent that does not answer must not slow the job down: connecting never blocks, the wait for an answer
+// is short, and after a failure the next attempt is delayed: by 1 s if the failure was immediate (no
+// listener), else by a delay that doubles up to 30 s (it hangs).
 #pragma once
 
 #include "base/expected.hpp"
@@ -23,17 +23,17 @@
 namespace restart::ckpt {
 
 struct AgentState {
-    std::optional<double> interval_s; // null until restartd has given it to the agent
-    std::optional<double> save_by_s;  // seconds since 1970: save before then, it will be requeued
-    std::string incident;             // why, "i-7"; "" when there is none
+    std::optional<double> interval_s; // null until restartd has sent it to the agent
+    std::optional<double> save_by_s;  // seconds since 1970: save before then, the job will be requeued
+    std::string incident;             // the reason, "i-7"; "" if there is none
 };
 
 class Agent {
 public:
     static constexpr std::chrono::milliseconds usual_patience{100};
 
-    // `restart`: the job's restart count, by which restartd knows the incarnation. `patience`: how long due()
-    // waits for an answer.
+    // `restart`: the job's restart count, by which restartd identifies the incarnation. `patience`: how long
+    // due() waits for an answer.
     Agent(std::string socket, base::JobId job, std::uint32_t restart,
           std::chrono::milliseconds patience = usual_patience);
 
@@ -45,22 +45,22 @@ public:
     // Reports a commit; waits 1 s at most. Errors: as due.
     base::Expected<void> committed(JobCommit commit);
 
-    // Tells step marks. Errors: as due.
+    // Reports step marks. Errors: as due.
     base::Expected<void> marked(const JobMark& mark);
 
-    // What the job's railrun runs, and what it is to do; and that it is over. Errors: as due.
+    // Reports what the job's railrun runs, or that it has ended, and returns what it must do. Errors: as due.
     base::Expected<RunAdvice> run(const JobRun& run);
     base::Expected<void> over();
 
-    // That this process watches over the job's processes on this host, and what is to become of them. Errors:
-    // as due.
+    // Reports that this process guards the job's processes on this host, and returns what must happen to
+    // them. Errors: as due.
     base::Expected<KeepAdvice> keep(const JobKeep& keep);
 
-    // What came of the job's preflight, and whether the job is to start. Errors: as due.
+    // Reports the result of the job's preflight, and returns whether the job may start. Errors: as due.
     base::Expected<PreflightAdvice> preflight(const Preflight& preflight);
 
-    // This start of the job ends soon: its processes on this host are to save within this time. Errors: as
-    // due.
+    // This start of the job ends soon: requests its processes on this host to save within this time. Errors:
+    // as due.
     base::Expected<void> save(base::Duration within);
 
 private:

@@ -37,7 +37,7 @@ Expected<std::string> read_bjobs(std::string_view printed, int status, base::Job
         if (next_line(text) == fmt::format("Job <{}> is not found", to_string(job))) return std::string();
         return unknown(fmt::format("ended with status {}: {}", status, printed.substr(0, 80)));
     }
-    auto head = next_line(text), row = next_line(text); // what follows may be of the job's name
+    auto head = next_line(text), row = next_line(text); // further lines may come from the job's name
     const auto number = std::to_string(job.number());
     if (next_word(head) != "JOBID" || next_word(row) != number)
         return unknown(fmt::format("says \"{}\"", printed.substr(0, 80)));

@@ -23,7 +23,7 @@ struct railckpt {
     std::string message{};
     std::string path{};               // handed out by begin or latest
     bool verified = false;            // latest has read every byte once
-    std::optional<Seconds> blocked{}; // of what is begun
+    std::optional<Seconds> blocked{}; // for the checkpoint in progress
 };
 
 struct railckpt_marks {
@@ -53,7 +53,7 @@ int fail(std::string& message, base::Error error) {
     return status_of(error.code);
 }
 
-// Runs `body` with an empty message; what it throws (out of memory) becomes a status.
+// Runs `body` with an empty message; an exception (out of memory) becomes a status.
 template <class Body> int guarded(std::string& message, Body body) noexcept {
     try {
         message.clear();
@@ -73,7 +73,7 @@ void append(std::string& message, const std::string& text) {
     message += text;
 }
 
-// A later release may have more members; an older caller's struct is read and written only as far as it goes.
+// A later release may add members; an older caller's struct is read and written only up to its size.
 constexpr std::size_t least_options = offsetof(railckpt_options, take_over),
                       least_info = sizeof(railckpt_info);
 
@@ -235,7 +235,7 @@ int railckpt_mark(railckpt_marks* marks, double waited_s) {
     if (marks == nullptr) return RAILCKPT_EUSAGE;
     std::string nobody_reads_it;
     return guarded(nobody_reads_it, [&] {
-        static_cast<void>(marks->marks.step(waited_s).has_value()); // the job goes on without an agent
+        static_cast<void>(marks->marks.step(waited_s).has_value()); // the job continues without an agent
         return int{RAILCKPT_OK};
     });
 }

@@ -1,4 +1,4 @@
-// Waits for changes in folders, by the kernel's events (inotify(7)) where they tell of every change.
+// Waits for changes in folders, by the kernel's events (inotify(7)) where they cover every change.
 #pragma once
 
 #include "base/unique_fd.hpp"
@@ -13,13 +13,13 @@ class Changes {
 public:
     Changes();
 
-    // Follows these folders from now on, and no others; one that cannot be followed is left out: whoever
-    // waits looks at times besides.
+    // Follows these folders from now on, and no others; one that cannot be followed is left out: the caller
+    // also polls from time to time.
     void follow(const std::vector<std::string>& folders);
 
-    // To be waited on for POLLIN; -1 where there are no events.
+    // Poll for POLLIN; -1 without events.
     int fd() const { return events_ ? events_.get() : -1; }
-    void forget(); // what has come so far
+    void forget(); // discards pending events
 
 private:
     base::UniqueFd events_;

@@ -1,6 +1,6 @@
 #include "restart/ckpt/digest.hpp"
 
-// Compiled in, so that programs which link librailckpt need no xxHash library.
+// Compiled in, so that programs linked with librailckpt need no xxHash library.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -1,6 +1,6 @@
-// XXH3-128 checksums (xxHash 0.8, seed 0), as 32 lower-case hexadecimal digits: what `xxh128sum` prints.
+// XXH3-128 checksums (xxHash 0.8, seed 0), as 32 lower-case hexadecimal digits, as printed by `xxh128sum`.
 //
-// They detect torn, truncated and flipped data; they are no protection against an attacker.
+// They detect torn, truncated and flipped data, but do not protect against an attacker.
 #pragma once
 
 #include "base/expected.hpp"

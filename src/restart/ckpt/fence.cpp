@@ -25,7 +25,7 @@ using base::Expected;
 constexpr std::size_t remembered_owners = 1000;
 constexpr std::size_t largest_file = 1 << 20;
 
-// The number at the start of `text`, which then begins after it and one separator.
+// The number at the start of `text`; advances `text` past it and one separator.
 std::optional<std::uint64_t> take_number(std::string_view& text, char separator) {
     const auto end = text.find(separator);
     if (end == std::string_view::npos) return {};
@@ -67,7 +67,7 @@ std::string name_of(const Work& work) {
     return work ? "job " + to_string(work) : "work outside of any job";
 }
 
-// Why an incarnation that has owned the directory no longer owns it.
+// Why an incarnation that owned the directory no longer does.
 Error fenced(const Claims& claims, const Work& job, std::uint32_t restart) {
     const auto& owner = claims.owners.back();
     if (owner.job != job)
@@ -84,13 +84,13 @@ Error fenced(const Claims& claims, const Work& job, std::uint32_t restart) {
                                       claims.epoch - owner.base, to_string(job), restart)};
 }
 
-// The owner's user, the only one who sees its jobs where Slurm hides those of others.
+// Whether the owner's jobs belong to this user: Slurm may hide jobs of other users.
 bool is_mine(const std::filesystem::path& file) {
     struct stat info {};
     return ::lstat(file.c_str(), &info) == 0 && info.st_uid == ::geteuid();
 }
 
-// Whether `who` may follow the owner. Asks Slurm or LSF where that decides it.
+// Whether `who` may follow the owner. Asks Slurm or LSF if needed.
 Expected<void> judge(const std::filesystem::path& file, const Claims& claims, const Claimant& who) {
     const auto& owner = claims.owners.back();
     if (!who.job || !owner.job || who.take_over == owner.job) return may_follow(claims, who, false, "");
@@ -180,7 +180,7 @@ Expected<Claims> claim(Claims claims, const Claimant& who, std::optional<std::ui
     std::uint64_t epoch = std::uint64_t{owners.back().base} + who.restart;
     const bool present = again && epoch == claims.epoch;
     if (who.launch && present && *who.launch < epoch) return fenced(claims, who.job, who.restart);
-    // The next launch; or one whose epoch is known, but no longer to a file that was lost.
+    // The next launch; or one whose epoch is known, but missing from the file because that was lost.
     const auto wanted = present && who.next_launch ? epoch + 1 : std::uint64_t{who.launch.value_or(0)};
     if (wanted > epoch && wanted >= who.restart && (again || owners.size() == 1)) {
         epoch = wanted;
@@ -201,7 +201,7 @@ Expected<Fence> Fence::raise(const std::filesystem::path& dir, const Claimant& w
         return claims && !owns(claims->owners.back(), who);
     };
     for (int attempt = 0; attempt < 5; ++attempt) {
-        // It is asked without the lock, and the answer holds for the owner it was asked about.
+        // Asked without the lock; the answer is valid for the owner that was read.
         const auto before = read_claims(file);
         if (!before) return before.error();
         if (another(*before))
@@ -217,7 +217,7 @@ Expected<Fence> Fence::raise(const std::filesystem::path& dir, const Claimant& w
             if (auto done = base::write_file(file, to_text(*claims)); !done) return std::move(done).error();
             const auto now = read_claims(file);
             if (!now) return now.error();
-            if (*now != *claims) continue; // only where there are no locks
+            if (*now != *claims) continue; // happens only without locks
         }
         Fence fence(file, std::move(*claims));
         if (another(*old)) {

@@ -1,4 +1,4 @@
-// railckpt's commands on a directory whose checkpoints another program keeps (kinds/look.hpp).
+// railckpt's commands on a directory whose checkpoints are written by another program (kinds/look.hpp).
 #pragma once
 
 #include "base/ckpt_signal.hpp"
@@ -14,22 +14,22 @@
 
 namespace restart::ckpt {
 
-// `text` of --kind, else RAIL_CKPT_KIND, else auto. Error: Code::usage.
+// From `text`, the value of --kind; else RAIL_CKPT_KIND; else auto. Error: Code::usage.
 base::Expected<kinds::Kind> kind_given(const std::string& text);
 // `text` of --signal, else RAIL_CKPT_SIGNAL; nothing: what the kind's programs heed. Error: Code::usage.
 base::Expected<std::optional<base::CkptSignal>> signal_given(const std::string& text);
 
-// The directory's path from the root, without links where it is there.
+// The absolute path of the directory, with links resolved if it exists.
 std::string absolute(const std::string& dir);
 
-// What is there, of the kind. A directory that is auto's and holds railckpt's own, nothing or nothing known
-// has no newest one. Errors: kinds::look's.
+// Looks for checkpoints of this kind. With kind auto, a directory with railckpt's own files, no files or
+// unknown ones has no newest checkpoint. Errors: those of kinds::look.
 base::Expected<kinds::Found> look_at(const std::string& dir, const kinds::Kind& kind);
 
-// Whether another program keeps these checkpoints, as far as is known.
+// Whether, as far as is known, another program writes these checkpoints.
 bool is_foreign(const kinds::Kind& kind);
 
-// When this start of the job began, by SLURM_JOB_START_TIME; else now.
+// When this start of the job began, from SLURM_JOB_START_TIME; else now.
 base::Time start_of_job(base::Time now);
 
 boost::json::object whole_to_json(const kinds::Whole& whole, const kinds::Kind& kind,

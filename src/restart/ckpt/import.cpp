@@ -23,7 +23,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// The rest of `from`, by read and write.
+// Copies the rest of `from`, by read and write.
 bool copy_through_memory(int from, int to) {
     std::vector<char> block(std::size_t{1} << 20);
     for (;;) {
@@ -39,14 +39,14 @@ bool copy_through_memory(int from, int to) {
     }
 }
 
-// In the kernel, which shares the blocks where the file system can. False: errno says why. (std::filesystem's
+// Copies in the kernel, which shares blocks if the file system can. False: see errno. (std::filesystem's
 // copy_file reports a full disk as EIO.)
 bool copy(int from, int to) {
     constexpr std::size_t at_once = std::size_t{1} << 30;
     for (bool copied = false;; copied = true) {
         const auto n = ::copy_file_range(from, nullptr, to, nullptr, at_once, 0);
         if (n > 0 || (n < 0 && errno == EINTR)) continue;
-        // Nothing copied: between file systems, or from one such as /proc that claims to hold nothing.
+        // Nothing copied: between file systems, or from one such as /proc that reports size 0.
         const bool unable =
             n == 0 || errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
         return copied || !unable ? n == 0 : copy_through_memory(from, to);
@@ -65,7 +65,7 @@ Expected<void> copy_to_new(int source, const fs::path& from, const fs::path& to,
     return {};
 }
 
-// Whether `path` could be removed. Otherwise it would remain a second name of the checkpoint's file.
+// Whether `path` can be removed. If not, it would remain a second name of the checkpoint's file.
 bool removable(const fs::path& path, uid_t owner) {
     const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     struct stat info {};
@@ -76,7 +76,7 @@ bool removable(const fs::path& path, uid_t owner) {
     return (info.st_mode & S_ISVTX) == 0 || me == 0 || me == owner || me == info.st_uid;
 }
 
-// True: linked, and the two names are all the file has.
+// True: linked, and the file has only these two names.
 bool link_alone(int source, const struct stat& info, const fs::path& from, const fs::path& to) {
     if (info.st_nlink != 1 || !removable(from, info.st_uid) || writers_of(source) != Writers::none)
         return false;
@@ -99,7 +99,7 @@ Expected<void> import_file(const fs::path& from, const fs::path& to, Import how,
     const bool linked = how == Import::link && link_alone(source.get(), info, from, to);
     if (!linked) {
         if (auto ok = copy_to_new(source.get(), from, to, info.st_mode); !ok) return ok;
-        // Half of what it was and half of what it is becoming is no checkpoint, though its checksum fits.
+        // A mix of old and new content is not a checkpoint, although its checksum matches.
         if (!is_unchanged(source.get(), info))
             return Error{Code::usage,
                          from.string() + ": is still being written: publish it when its writer is done"};
@@ -196,7 +196,7 @@ Expected<void> part(const fs::path& path) {
     const auto source = open_source(path);
     struct stat info {};
     if (!source || ::fstat(source.get(), &info) != 0) return base::system_error(path.string(), errno);
-    // A unique name within the 255 bytes that a file system allows.
+    // A unique name within the 255-byte limit of file systems.
     std::string beside = (path.parent_path() / ".railckpt-XXXXXX").string();
     const base::UniqueFd target(::mkostemp(beside.data(), O_CLOEXEC));
     if (!target) return base::system_error(path.string(), errno);
@@ -225,7 +225,7 @@ std::vector<std::string> remove_sources(const Imported& imported) {
                                (file.linked ? ": it is the published file: do not write to it" : ""));
     }
     for (const auto& directory : imported.directories)
-        fs::remove(directory, failed); // not when something else stands there
+        fs::remove(directory, failed); // fails if something else is there
     return troubles;
 }
 

@@ -27,7 +27,7 @@ Expected<void> check(Seconds cost, Seconds mtbf) {
 // The root x in [0, 1) of e^(x + c) (1 - x) = 1 for c >= 0.
 double exact_ratio(double c) {
     if (c >= 1) {
-        // y = 1 - x = e^(y - 1 - c) contracts by y < 0.16 a round, and keeps its digits when x nears 1.
+        // y = 1 - x = e^(y - 1 - c) contracts by y < 0.16 per iteration, and stays accurate when x is near 1.
         double y = 0;
         for (int i = 0; i < 24; ++i)
             y = std::exp(y - 1 - c);
@@ -38,7 +38,7 @@ double exact_ratio(double c) {
     double x = std::min(std::sqrt(2 * c), 0.9);
     for (int i = 0; i < 24; ++i) {
         const double next = x + (x + c + std::log1p(-x)) * (1 - x) / x;
-        if (!(next < x)) break; // down to rounding
+        if (!(next < x)) break; // converged to rounding
         x = next;
     }
     return x;
@@ -79,7 +79,7 @@ Expected<double> efficiency(Seconds interval, Seconds cost, Seconds mtbf, const 
     if (interval.count() == 0) return 0.0;
     const double spent = (mtbf + failure.downtime).count() * std::exp(failure.restart / mtbf) *
                          std::expm1((interval + cost) / mtbf);
-    return interval.count() / spent; // 0 where that is infinite
+    return interval.count() / spent; // 0 if that is infinite
 }
 
 Expected<Seconds> checkpoint_interval(Seconds cost, Seconds mtbf, const IntervalBounds& bounds,

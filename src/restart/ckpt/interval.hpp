@@ -1,16 +1,16 @@
-// How long to compute between two checkpoints, from what a checkpoint costs and how often the job fails.
+// How long to compute between two checkpoints, from the cost of a checkpoint and the failure rate of the job.
 //
-// Symbols: M = the job's mean time between failures, d = blocking cost of one checkpoint (how long the job
-// stands still for it, not how long it takes to be safe), t = work between the end of one checkpoint and the
-// start of the next (d is not part of t), D = time from a failure until its restart begins (detection,
-// decision), R = time that the restart takes, in which the job may fail again. Failures are exponential. All
-// times are seconds, as a type.
+// Symbols: M = the job's mean time between failures, d = blocking cost of one checkpoint (how long the job is
+// stopped for it, not how long until it is safe), t = work between the end of one checkpoint and the start of
+// the next (d is not part of t), D = time from a failure until its restart begins (detection, decision), R =
+// duration of the restart, during which the job may fail again. Failures are exponential. All times are
+// seconds, as a type.
 //
 // The share of the time that is work is E(t) = t / [(M + D) e^(R / M) (e^((t + d) / M) - 1)]. D and R are
-// factors of their own there: they make every interval worse by the same share and move the optimum nowhere.
-// Nor does it move, but for terms of second order, when a checkpoint is written beside the work and is safe
-// only F later: a failure in that time costs one period more, F / M of the time at any t. So the optimum is a
-// matter of d and M alone; D, R and F tell what it is worth.
+// separate factors in it: they reduce the share equally for every interval and do not move the optimum.
+// Writing a checkpoint concurrently with the work, so that it is safe only F later, does not move it either,
+// except for terms of second order: a failure in that time costs one more period, F / M of the time at any t.
+// So the optimum depends only on d and M; D, R and F determine the efficiency.
 //
 // Errors of all functions: Code::input when M is not above zero, a cost is below zero, or a value is not
 // finite; the text names the value. All are O(1).
@@ -40,28 +40,28 @@ base::Expected<Seconds> daly_interval(Seconds cost, Seconds mtbf);
 // = M (1 + W0(-e^(-d / M - 1))). Relative error below 1e-9 for d / M from 1e-12 up.
 base::Expected<Seconds> exact_interval(Seconds cost, Seconds mtbf);
 
-// What a failure costs beside the work since the last checkpoint.
+// The cost of a failure in addition to the work since the last checkpoint.
 struct FailureCost {
     Seconds downtime{}; // D
-    Seconds restart{};  // R, and F with it
+    Seconds restart{};  // R, including F
 };
 
-// E(t), 0 to 1: 0 for an interval of 0, or where no work is ever finished. Errors: also Code::input for an
-// interval or a time of the failure below zero.
+// E(t), 0 to 1: 0 for an interval of 0, or if no work can ever be finished. Errors: also Code::input for an
+// interval or a failure time below zero.
 base::Expected<double> efficiency(Seconds interval, Seconds cost, Seconds mtbf, const FailureCost& failure);
 
-// Limits on the interval that a job is given; 0 <= least <= most. The defaults are those of railyard.conf(5),
-// [checkpoint] min_interval and max_interval; a job without an agent, which cannot ask for them, uses these.
+// Limits on a job's interval; 0 <= least <= most. The defaults are those of railyard.conf(5), [checkpoint]
+// min_interval and max_interval; a job without an agent, which cannot query them, uses these.
 struct IntervalBounds {
     Seconds least{10.0};
     Seconds most{43200.0};
 };
 
-// restartd has the exact one; librailckpt(3) promises Young's, which a user can check by hand.
+// restartd uses the exact one; librailckpt(3) promises Young's, which a user can check by hand.
 enum class Formula { exact, young };
 
-// The interval of a job, by either formula, held within the bounds: what restartd reports to agents and what
-// librailckpt uses where no agent is. Also Code::input when the bounds cross.
+// The interval of a job, by either formula, limited to the bounds: the one that restartd reports to agents,
+// and that librailckpt uses without an agent. Also Code::input when the bounds cross.
 base::Expected<Seconds> checkpoint_interval(Seconds cost, Seconds mtbf, const IntervalBounds& bounds = {},
                                             Formula formula = Formula::exact);
 

@@ -14,7 +14,7 @@ base::Expected<FileLock> FileLock::acquire(const std::filesystem::path& file, ba
     base::UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!fd) return base::system_error(file.string(), errno);
     const auto deadline = Clock::now() + wait;
-    // A question to the file server each, so that a long wait asks less and less often.
+    // Each attempt is a request to the file server, so that a long wait asks less and less often.
     for (auto pause = base::Duration(5);; pause = std::min(2 * pause, base::Duration(200))) {
         if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return FileLock(std::move(fd));
         if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOTSUP || errno == ENOLCK ||

@@ -44,7 +44,7 @@ Expected<ManifestFile> read_entry(const Reader& entry) {
     return file;
 }
 
-// What the fields say; the seal has been checked.
+// Reads the fields; the seal has been checked.
 Expected<Manifest> read_fields(const Reader& top) {
     const auto v = top.integer("v");
     if (!v) return v.error();

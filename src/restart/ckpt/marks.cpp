@@ -17,7 +17,7 @@ using base::Error;
 using base::Expected;
 
 Expected<Marks> Marks::open(const std::function<const char*(const char*)>& getenv) {
-    // Everything but the directory, which marks do not need.
+    // All but the directory, which marks do not need.
     Given given;
     given.dir = ".";
     const auto options = resolve(given, getenv);
@@ -47,14 +47,14 @@ Expected<void> Marks::step(double waited_s, Clock::time_point now) {
     last_ = now;
     ++sums_.steps;
     sums_.seconds += took;
-    // Also of what is no number.
+    // Handles NaN, too.
     sums_.waited_s += waited_s > 0 ? std::min(waited_s, took) : 0;
     if (now - *begun_ < period || sums_.seconds <= 0) return {};
     auto told = agent_->marked(
         {rank_, sums_.steps, sums_.seconds, std::min(sums_.waited_s, sums_.seconds), sums_.first});
     begun_ = now;
-    if (told || told.error().code == Code::denied) sums_ = {}; // an agent that refuses takes none
-    // What piles up without an agent is of the last minutes at most.
+    if (told || told.error().code == Code::denied) sums_ = {}; // an agent that refuses accepts none later
+    // Without an agent, only the last minutes accumulate.
     if (sums_.seconds > 300) sums_ = {};
     if (!told && told.error().code == Code::denied) agent_.reset();
     return told;

@@ -1,8 +1,9 @@
 // The names inside a checkpoint directory.
 //
-// DIR/ckpt-E0001-S000000000400   a committed checkpoint: epoch 1, step 400
-// DIR/.stage-E0001-S000000000400 the same while it is written DIR/.trash-E0001-S000000000400 the same while
-// it is removed DIR/epoch, DIR/.lock, DIR/.writer-E0001 see fence.hpp
+//   DIR/ckpt-E0001-S000000000400    a committed checkpoint: epoch 1, step 400
+//   DIR/.stage-E0001-S000000000400  the same while it is written
+//   DIR/.trash-E0001-S000000000400  the same while it is removed
+//   DIR/epoch, DIR/.lock, DIR/.writer-E0001  see fence.hpp
 #pragma once
 
 #include "base/expected.hpp"
@@ -22,7 +23,7 @@ inline constexpr std::string_view stage_prefix = ".stage-";
 inline constexpr std::string_view trash_prefix = ".trash-";
 inline constexpr std::string_view manifest_name = "MANIFEST.json";
 
-// Newest = greatest: the later incarnation's checkpoints supersede all of the earlier one's.
+// Newest = greatest: a later incarnation's checkpoints supersede all of the earlier ones.
 struct Id {
     std::uint32_t epoch = 0;
     std::uint64_t step = 0;
@@ -35,8 +36,9 @@ std::string to_name(std::string_view prefix, const Id& id);
 // The reverse; nullopt for any other name, such as one with fewer digits.
 std::optional<Id> parse_name(std::string_view prefix, std::string_view name);
 
-// Is `name` a path below a checkpoint ("rank-0.bin", "layer/7.pt")? Refused (Code::input): empty, absolute,
-// with an empty, "." or ".." component, with control characters, longer than 4095 bytes, or not UTF-8.
+// Whether `name` is a valid path below a checkpoint ("rank-0.bin", "layer/7.pt"). Rejected (Code::input):
+// empty, absolute, with an empty, "." or ".." component, with control characters, longer than 4095 bytes, or
+// not UTF-8.
 base::Expected<void> check_file_name(std::string_view name);
 
 // The name under which NFS keeps a removed file while a process has it open; it disappears later.

@@ -75,7 +75,7 @@ bool is_word(std::string_view text) {
                        [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
 }
 
-// Checks what the program gave, before the environment is read.
+// Checks the program's values, before the environment is read.
 Expected<void> check(const Given& given) {
     if (given.dir && given.dir->empty())
         return Error{Code::usage, "option dir is empty: name the checkpoint directory"};
@@ -118,7 +118,7 @@ std::optional<std::uint32_t> launch_epoch(std::string_view text, const Work& job
 Expected<Options> resolve(const Given& given, const Getenv& getenv) {
     if (auto ok = check(given); !ok) return std::move(ok).error();
     const Environment environment(getenv);
-    // A job that is none of Slurm's: rail-lsf-run says which.
+    // A job of another resource manager: rail-lsf-run sets its number.
     const bool other = !environment.text("SLURM_JOB_ID") && environment.text("RAIL_JOB_ID");
     const auto job = environment.work(other ? "RAIL_JOB_ID" : "SLURM_JOB_ID");
     if (!job) return job.error();
@@ -150,7 +150,7 @@ Expected<Options> resolve(const Given& given, const Getenv& getenv) {
     if (const auto own = environment.text("RAIL_CKPT_DIR"); own && *own == options.dir)
         if (const auto launch = environment.text("RAIL_CKPT_LAUNCH"))
             options.launch = launch_epoch(*launch, options.job, options.restart);
-    // Work outside of any job belongs to no cluster.
+    // Work outside of any job has no cluster.
     if (options.job) options.cluster = cluster;
     options.lsf = other;
     options.take_over = given.take_over ? given.take_over : *take_over;

@@ -1,11 +1,10 @@
-// What a job says about its checkpoints: given by the program or on the command line, else by the
-// environment.
+// A job's settings for its checkpoints: from the program or the command line, else from the environment.
 //
 //   RAIL_CKPT_DIR       checkpoint directory          RAIL_CKPT_SOCKET     nodewatchd's job socket
 //   SLURM_JOB_ID        job number                    SLURM_RESTART_COUNT  how often it was restarted
 //   SLURM_CLUSTER_NAME  whose job numbers these are   RAIL_CKPT_TAKE_OVER  the owner to fence off, a job
 //   RAIL_JOB_ID         under LSF: job number         RAIL_RESTART_COUNT   under LSF: how often restarted
-//   RAIL_CKPT_LAUNCH    "JOB RESTART EPOCH" of a launch of railrun's, for RAIL_CKPT_DIR
+//   RAIL_CKPT_LAUNCH    "JOB RESTART EPOCH" of a launch by railrun, for RAIL_CKPT_DIR
 //   RAIL_CKPT_KEEP      committed checkpoints to keep (2)
 //   RAIL_CKPT_INTERVAL  interval without an agent     RAIL_CKPT_MTBF       job MTBF without an agent (1d)
 //
@@ -23,7 +22,7 @@
 
 namespace restart::ckpt {
 
-// Unset: take the environment's.
+// Unset: use the environment.
 struct Given {
     std::optional<std::string> dir, socket;
     std::optional<Work> job, take_over;
@@ -38,15 +37,15 @@ struct Options {
     std::string socket; // "": no agent
     Work job{};
     std::uint32_t restart = 0;
-    std::string cluster{};                 // "": not known
-    std::optional<Work> take_over{};       // whose directory this is so far
+    std::string cluster{};                 // "": unknown
+    std::optional<Work> take_over{};       // the current owner of the directory
     std::optional<std::uint32_t> launch{}; // this launch's epoch, from railrun
     unsigned keep = 2;
     std::optional<Seconds> interval;
     Seconds mtbf{86400};
-    std::chrono::milliseconds patience{100}; // how long the agent's answer is waited for
+    std::chrono::milliseconds patience{100}; // how long to wait for the agent's answer
     bool read_only = false;
-    bool lsf = false; // the job is one of LSF's
+    bool lsf = false; // a job of LSF
 };
 
 using Getenv = std::function<const char*(const char*)>;
@@ -54,8 +53,8 @@ using Getenv = std::function<const char*(const char*)>;
 // Errors (Code::usage) name the variable, or the option by its name in railckpt_options.
 base::Expected<Options> resolve(const Given& given, const Getenv& getenv);
 
-// What RAIL_CKPT_LAUNCH says to the processes of a launch; and, of its text, the epoch where it is about this
-// start of this job: the variable reaches jobs that a step submits, too.
+// The value of RAIL_CKPT_LAUNCH for the processes of a launch; and the reverse: the epoch in the text if it
+// is for this start of this job, as jobs submitted by a step inherit the variable.
 std::string launch_text(const Work& job, std::uint32_t restart, std::uint32_t epoch);
 std::optional<std::uint32_t> launch_epoch(std::string_view text, const Work& job, std::uint32_t restart);
 

@@ -33,7 +33,7 @@ std::string kept_sentence(const std::filesystem::path& dir, const Id& newcomer, 
 Pruning choose(const std::vector<Id>& ids, const Id& newcomer, std::uint32_t base, unsigned keep,
                const std::function<bool(const Id&)>& whole) {
     Pruning chosen;
-    unsigned kept = 1; // the newcomer
+    unsigned kept = 1; // the new one
     for (const Id& id : ids) {
         if (id.epoch > newcomer.epoch || id == newcomer) continue;
         if (id.epoch < base)
@@ -64,7 +64,7 @@ Pruned prune(const std::filesystem::path& dir, const Id& newcomer, std::uint32_t
     for (const Id& id : chosen.remove) {
         const auto name = dir / to_name(published_prefix, id), trash = dir / to_name(trash_prefix, id);
         std::error_code failed;
-        remove_tree(trash); // of a prune that was killed
+        remove_tree(trash); // from a prune that was killed
         std::filesystem::rename(name, trash, failed);
         if (failed && failed.value() != ENOENT)
             pruned.troubles.push_back(base::system_error(name.string(), failed.value()).text);

@@ -138,7 +138,7 @@ Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth, Want
         else if (!unread)
             unread = found.error();
     }
-    // It may be whole: to say that there is none would have the job begin at its first step.
+    // It may be complete: reporting none would make the job start at its first step.
     if (!latest.newest && unread) return *std::move(unread);
     for (; id != ids->end(); ++id)
         if (id->step > latest.newest->manifest.id.step)

@@ -107,8 +107,8 @@ base::Expected<Options> options_of(const Arguments& arguments) {
     return resolve(given, [](const char* name) -> const char* { return std::getenv(name); });
 }
 
-// A command with --dir only reads, unless it writes: the job itself may not be running it. A directory of
-// another program's is only read, too.
+// A command with --dir only reads, unless it writes: it may be run from outside the job. A directory of
+// another program is only read, too.
 base::Expected<Session> open_session(const Arguments& arguments, bool writes, bool foreign = false) {
     auto options = options_of(arguments);
     if (!options) return std::move(options).error();
@@ -118,7 +118,7 @@ base::Expected<Session> open_session(const Arguments& arguments, bool writes, bo
     return session;
 }
 
-// Exit status 1 is for scripts: none there, not yet, does not fit. Fenced off or no answer is 2.
+// Exit status 1 is for scripts: none there, not yet, does not match. Fenced off or no answer is 2.
 int fail(const base::Cli& cli, const base::Error& error) {
     const int status = cli.fail(error);
     const bool fits_not = error.code == base::Code::unfit || error.code == base::Code::internal;
@@ -150,8 +150,8 @@ boost::json::object to_json(const Verdict& verdict) {
     return object;
 }
 
-// What is in the directory by another program's rules; of railckpt's own, or where there is no directory yet,
-// nothing is looked for here.
+// What is in the directory by another program's rules; nothing is searched for railckpt's own directory, or
+// one that does not exist yet.
 base::Expected<kinds::Found> look(const Arguments& arguments) {
     const auto kind = kind_given(arguments.kind);
     if (!kind) return kind.error();
@@ -205,7 +205,7 @@ int run_wait(const base::Cli& cli, const Arguments& arguments) {
     const auto start = Clock::now();
     auto looked = start;
     for (;;) {
-        count(*session, *found); // another process may have committed meanwhile
+        count(*session, *found); // another process may have committed in the meantime
         const auto verdict = session->due();
         const Seconds waited = Clock::now() - start;
         if (verdict.due() || (*timeout && waited >= **timeout))
@@ -213,12 +213,12 @@ int run_wait(const base::Cli& cli, const Arguments& arguments) {
         std::this_thread::sleep_for(pause);
         if (found->kind.known == kinds::Known::railckpt || Clock::now() - looked < look_pause) continue;
         looked = Clock::now();
-        // What cannot be looked at now is counted from as it was.
+        // If a look fails, the earlier result is used.
         if (auto again = look(arguments)) found = std::move(again);
     }
 }
 
-// Another program's: what it goes on from.
+// For another program: what it resumes from.
 int print_newest(const base::Cli& cli, const Arguments& arguments, const kinds::Found& found) {
     const auto options = options_of(arguments);
     if (!options) return fail(cli, options.error());

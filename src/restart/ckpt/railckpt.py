@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checkpoints that are whole, fenced and taken in time: librailckpt for Python. See librailckpt(3) and railckpt.py(3).
+"""Complete, fenced and timely checkpoints: librailckpt for Python. See librailckpt(3) and railckpt.py(3).
 
     import railckpt
 
@@ -12,14 +12,14 @@
                 with ck.write(step + 1) as path: # committed at the end of the block, removed when it raises
                     save(state, path / "state")
 
-The loop may be left to steps(), which also holds what librailckpt(3) asks: a checkpoint that fails is no reason to stop
-a job, except when this incarnation of it is fenced off.
+steps() can run the loop, and follows the rule of librailckpt(3): a failed checkpoint does not stop the job, unless
+this incarnation of it is fenced off.
 
         for step in ck.steps(last.step if last else 0, steps, save=lambda path: save(state, path / "state")):
             state = compute(state)
 
 In a parallel program one process holds the handle, and all take part: open_group() takes a function that gathers a
-value of each process in all of them, as mpi4py's comm.allgather does.
+value from each process in all of them, such as mpi4py's comm.allgather.
 
 This file and railsave.py are all: copy them, as into a container. They need Python 3.8 and librailckpt.so.0, found by the
 linker's ways (LD_LIBRARY_PATH, ldconfig), or in the wheel or installation that it belongs to. A handle does not survive
@@ -42,12 +42,12 @@ __all__ = ["BusyError", "Checkpoint", "CorruptError", "Error", "FencedError", "G
            "open_group"]
 
 log = logging.getLogger("railckpt")
-RETRY_PAUSE_S = 5.0  # as librailckpt's own after a commit that failed
+RETRY_PAUSE_S = 5.0  # like librailckpt's after a failed commit
 MAX_STEP = 999_999_999_999
 
 
 class Error(Exception):
-    """What every failure of this module is; `status` is librailckpt's number, below zero, or 0 for those of Python."""
+    """Base of all errors of this module; `status` is librailckpt's number, below zero, or 0 for errors in Python."""
 
     status = 0
 
@@ -59,7 +59,7 @@ class UsageError(Error):
 
 
 class CorruptError(Error):
-    """DIR/epoch cannot be understood."""
+    """DIR/epoch is malformed."""
 
     status = -2
 
@@ -77,7 +77,7 @@ class FencedError(Error):
 
 
 class BusyError(Error):
-    """Another process is writing a checkpoint there; may be tried again."""
+    """Another process is writing a checkpoint there; retry later."""
 
     status = -5
 
@@ -101,7 +101,7 @@ class InternalError(Error):
 
 
 class LibraryError(Error):
-    """librailckpt.so.0 is not found, or is not one."""
+    """librailckpt.so.0 is not found, or invalid."""
 
 
 class PeerError(Error):
@@ -139,7 +139,7 @@ class _Info(ctypes.Structure):
 
 
 def _places() -> Iterator[str]:
-    """Where it may be: the linker's places, a wheel's own, lib folders of PREFIX when this is PREFIX/lib/.../railckpt.py."""
+    """Where to look: the linker's path, the wheel, lib folders of PREFIX if this is PREFIX/lib/.../railckpt.py."""
     here = pathlib.Path(__file__).resolve()
     yield from ("librailckpt.so.0", str(here.parent / "railckpt.libs" / "librailckpt.so.0"))
     for above in here.parents:
@@ -173,7 +173,7 @@ def _lib() -> ctypes.CDLL:
                     ("strerror", ctypes.c_char_p, [ctypes.c_int]),
                     ("blocked", ctypes.c_int, [ctypes.c_void_p, ctypes.c_double])):
                 if name == "blocked" and not hasattr(lib, "railckpt_blocked"):
-                    continue  # an older library: commit() says so
+                    continue  # an older library: reported by commit()
                 function = getattr(lib, f"railckpt_{name}")
                 function.restype, function.argtypes = result, arguments
         except (OSError, AttributeError) as error:
@@ -190,13 +190,13 @@ def _text(raw: Optional[bytes]) -> str:
 
 def _raw(name: str, value: Union[str, os.PathLike, None]) -> Optional[bytes]:
     raw = None if value is None else os.fsencode(value)
-    if raw is not None and b"\0" in raw:  # C would take what stands in front of it
+    if raw is not None and b"\0" in raw:  # C would use only the text before it
         raise UsageError(f"option {name}: a zero byte is not allowed in a path")
     return raw
 
 
 def _number(name: str, value: Optional[int], unset: int, least: int, most: int) -> int:
-    """The value as C takes it; a number that C would take for another, or for unset, is an error."""
+    """The value for C; a number that C would interpret as another, or as unset, is an error."""
     if value is None:
         return unset
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -211,7 +211,7 @@ def _seconds(name: str, value: Optional[float]) -> float:
 
 
 class _Contract:
-    """What a handle and a group have in common: the blocks and the loop made of begin, commit, abort and due."""
+    """Shared by a handle and a group: the blocks and the loop, based on begin, commit, abort and due."""
 
     rank = 0
 
@@ -231,7 +231,7 @@ class _Contract:
         raise NotImplementedError
 
     def _settle(self, failed: Optional[BaseException]) -> None:
-        """Ends what was begun, when what writes it is through (failed: what it raised)."""
+        """Ends the checkpoint in progress after it was written (failed: the exception raised)."""
         if failed is None:
             self.commit()
         else:
@@ -241,13 +241,13 @@ class _Contract:
     def write(self, step: int) -> Iterator[pathlib.Path]:
         """A block that writes the checkpoint of `step` into the directory it is given.
 
-        At its end the checkpoint is committed; when it raises, nothing is published and the files are removed. All
-        files must be closed by then; on a network file system each process calls fsync() for what it wrote."""
+        At its end the checkpoint is committed; if it raises, nothing is published and the files are removed. All files
+        must be closed by then; on a network file system each process must call fsync() for what it wrote."""
         path = self.begin(step)
         try:
             yield path
         except BaseException as error:
-            with contextlib.suppress(Error):  # what the block raised says more
+            with contextlib.suppress(Error):  # the block's exception is more informative
                 self._settle(error)
             raise
         self._settle(None)
@@ -282,12 +282,12 @@ class Handle(_Contract):
         self._lib, self._ck, self._pid = lib, ck, os.getpid()
         self._lock = threading.RLock()
         self._failed = -RETRY_PAUSE_S
-        self.message = _text(lib.railckpt_message(ck))  # the sentence of the last call; "" when there is none
+        self.message = _text(lib.railckpt_message(ck))  # the message of the last call, or ""
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[int]:
-        """The C handle, for this thread alone."""
-        if self._pid != os.getpid():  # looked at first: another thread may have held the lock at the fork
+        """The C handle, locked for this thread."""
+        if self._pid != os.getpid():  # first: another thread may have held the lock at the fork
             raise UsageError("this handle belongs to the process that opened it: open one after fork")
         with self._lock:
             if not self._ck:
@@ -305,18 +305,18 @@ class Handle(_Contract):
     def due(self, wanted: bool = False) -> bool:
         """Whether a checkpoint should be written now. Cheap enough for every step; `message` says why.
 
-        wanted: the program wants one whatever the interval says, as after a signal that its time limit is near."""
+        wanted: the program requests one regardless of the interval, as after a signal that its time limit is near."""
         due = self._call("due") == 1 and time.monotonic() - self._failed >= RETRY_PAUSE_S
         return due or bool(wanted)
 
     @property
     def interval(self) -> float:
-        """The interval that holds now, in seconds."""
+        """The current interval, in seconds."""
         with self._held() as ck:
             return self._lib.railckpt_interval(ck)
 
     def latest(self) -> Optional[Checkpoint]:
-        """The newest valid checkpoint, or None. The first call reads all its files and checks their checksums."""
+        """The newest valid checkpoint, or None. The first call reads all its files and verifies their checksums."""
         info = _Info(size=ctypes.sizeof(_Info))
         with self._held():
             if self._call("latest", ctypes.byref(info)) == 1:
@@ -333,9 +333,9 @@ class Handle(_Contract):
             return pathlib.Path(os.fsdecode(path.value or b""))
 
     def commit(self, blocked: Optional[float] = None) -> None:
-        """Publishes what was begun. `message` says what went wrong beside it, as when nodewatchd does not answer.
+        """Publishes the checkpoint in progress. `message` reports other problems, such as no answer from nodewatchd.
 
-        blocked: seconds that the program stood still, where it was written beside its work; None: since begin()."""
+        blocked: seconds that the program was stopped, if it was written concurrently; None: the time since begin()."""
         with self._held():
             if blocked is not None:
                 if not hasattr(self._lib, "railckpt_blocked"):
@@ -344,12 +344,12 @@ class Handle(_Contract):
             self._call("commit")
 
     def abort(self) -> None:
-        """Removes what was begun; due() then holds back for 5 s."""
+        """Removes the checkpoint in progress; due() is then false for 5 s."""
         self._failed = time.monotonic()
         self._call("abort")
 
     def close(self) -> None:
-        """Frees the handle; what was begun is aborted. May be called again."""
+        """Frees the handle and aborts a checkpoint in progress. May be called again."""
         if self._pid != os.getpid():
             return
         with self._lock:
@@ -358,7 +358,7 @@ class Handle(_Contract):
                 self._lib.railckpt_close(ck)
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # of a handle that was never whole
+        with contextlib.suppress(Exception):  # of an incomplete handle
             self.close()
 
 
@@ -377,15 +377,15 @@ class Group(_Contract):
 
     @property
     def message(self) -> str:
-        """As Handle.message, in process 0; "" in all others."""
+        """Like Handle.message, in process 0; "" in all others."""
         return self._handle.message if self._handle else ""
 
     def _first(self, act: Callable[[Handle], Any]) -> Any:
         return _agreed(self._gather, self._handle and (lambda: act(self._handle)))
 
     def due(self, wanted: bool = False) -> bool:
-        """As Handle.due(), also when any process wants one. It costs one gather: where a step is short, ask every so
-        many steps."""
+        """Like Handle.due(); also true if any process requests one. It costs one gather: if steps are short, call it
+        every few steps."""
         heard = []
 
         def gather(value: Any) -> List[Any]:
@@ -397,23 +397,23 @@ class Group(_Contract):
 
     @property
     def interval(self) -> float:
-        """As Handle.interval, in all processes."""
+        """Like Handle.interval, in all processes."""
         return self._first(lambda ck: ck.interval)
 
     def latest(self) -> Optional[Checkpoint]:
-        """As Handle.latest(), in all processes."""
+        """Like Handle.latest(), in all processes."""
         return self._first(lambda ck: ck.latest())
 
     def begin(self, step: int) -> pathlib.Path:
-        """As Handle.begin(), in all processes."""
+        """Like Handle.begin(), in all processes."""
         return self._first(lambda ck: ck.begin(step))
 
     def commit(self, blocked: Optional[float] = None) -> None:
-        """Waits for all processes; then as Handle.commit(), with the longest time that one of them stood still."""
+        """Waits for all processes; then like Handle.commit(), with the longest time that one of them was stopped."""
         self._settle(None, blocked)
 
     def abort(self) -> None:
-        """As Handle.abort(), in all processes."""
+        """Like Handle.abort(), in all processes."""
         self._first(lambda ck: ck.abort())
 
     def _settle(self, failed: Optional[BaseException], blocked: Optional[float] = None) -> None:
@@ -427,13 +427,13 @@ class Group(_Contract):
             raise PeerError(f"nothing is published, as not all parts were written: {'; '.join(troubles[:4])}")
 
     def close(self) -> None:
-        """Frees the handle of process 0; waits for nobody."""
+        """Frees the handle of process 0; does not wait for the others."""
         if self._handle:
             self._handle.close()
 
 
 def _agreed(gather: Callable[[Any], List[Any]], act: Optional[Callable[[], Any]]) -> Any:
-    """What `act` of process 0 returns or raises, in all processes; there, `act` is None in all others."""
+    """Returns or raises in all processes what `act` does in process 0; `act` is None in the others."""
     value, failed = None, None
     if act:
         try:
@@ -454,8 +454,8 @@ def open(directory: Union[str, os.PathLike, None] = None, *, socket: Union[str, 
          interval: Optional[float] = None, mtbf: Optional[float] = None, take_over: Optional[int] = None) -> Handle:
     """Opens the checkpoint directory and, unless read_only, claims it for this incarnation of the job.
 
-    What is None comes from the environment, see railckpt(1). Times are seconds; job and take_over are job numbers (0:
-    not in a job); socket "" asks no agent. `message` of the handle says whom the directory was taken over from.
+    Arguments that are None come from the environment, see railckpt(1). Times are seconds; job and take_over are job
+    numbers (0: not in a job); socket "": no agent. `message` of the handle names the previous owner of the directory.
     Raises UsageError, CorruptError, MissingError, FencedError, BusyError, StorageError, InternalError, LibraryError."""
     options = _Options(size=ctypes.sizeof(_Options), dir=_raw("directory", directory), socket=_raw("socket", socket),
                        job=_number("job", job, -1, 0, 2**63 - 1), restart=_number("restart", restart, -1, 0, 9999),
@@ -473,7 +473,7 @@ def open_group(rank: int, gather: Callable[[Any], List[Any]], directory: Union[s
                **options: Any) -> Group:
     """The same for all processes of a parallel program, each of which calls it with its rank.
 
-    gather(value) is called by all and returns the list of everybody's values, by rank: comm.allgather of mpi4py, or of
+    gather(value) is called by all and returns the list of all values, by rank: comm.allgather of mpi4py, or with
     torch.distributed
 
         def gather(value):
@@ -489,7 +489,7 @@ def open_group(rank: int, gather: Callable[[Any], List[Any]], directory: Union[s
 
 def fsync(path: Union[str, os.PathLike]) -> None:
     """Flushes a file, or all files below a directory, to the storage: on a network file system each host must do this
-    for what it wrote, before the checkpoint is committed."""
+    for its own files before the checkpoint is committed."""
     path = pathlib.Path(path)
     for each in sorted(path.rglob("*")) if path.is_dir() else [path]:
         if each.is_file() and not each.is_symlink():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Step marks for Python: which host holds a job back although all wait for each other? See railckpt.py(3).
+"""Step marks for Python: find the host that delays a job although all wait for each other. See railckpt.py(3).
 
     import railmarks
 
@@ -10,7 +10,7 @@
                 exchange_with_others()           # a collective, halos, a barrier
             marks.mark()
 
-It needs railckpt.py beside it, and librailckpt as that does.
+It needs railckpt.py next to it, and librailckpt, like that.
 """
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def _marks_lib() -> ctypes.CDLL:
 
 
 class Marks:
-    """Step marks of this process, by which restartd sees which host holds the job back.
+    """Step marks of this process, from which restartd finds the host that delays the job.
 
-    Every process of the job has its own; no checkpoint directory is needed. Outside of a job, or where nodewatchd does
-    not run, they are made for nobody and cost nothing. Not for several threads at once; close() ends them, as the end of
-    a `with` block does. Raises UsageError, InternalError and LibraryError of railckpt."""
+    Every process of the job has its own; no checkpoint directory is needed. Outside of a job, or without nodewatchd, they
+    have no effect and cost nothing. Not thread-safe; close(), or the end of a `with` block, ends them. Raises UsageError,
+    InternalError and LibraryError of railckpt."""
 
     def __init__(self) -> None:
         self._marks, self._pid = None, os.getpid()
@@ -55,8 +55,8 @@ class Marks:
         self._waited = 0.0
 
     def mark(self, waited: Optional[float] = None) -> None:
-        """A step is over. waited: seconds since the last mark in which this process waited for others, or for what they
-        send; None: the time within waiting() blocks. nodewatchd is told at most every 5 s, and not waited for."""
+        """A step has ended. waited: seconds since the last mark in which this process waited for others, or for their
+        data; None: the time within waiting() blocks. Reported to nodewatchd at most every 5 s, waiting at most 100 ms."""
         if self._marks is None or self._pid != os.getpid():
             raise UsageError("these marks are closed" if self._marks is None else
                              "these marks belong to the process that began them: begin others after fork")
@@ -75,7 +75,7 @@ class Marks:
             self._waited += time.monotonic() - began
 
     def close(self) -> None:
-        """Ends them; may be called again. A child after fork(2) leaves its parent's alone."""
+        """Ends the marks; may be called again. In a child of fork(2) the parent's marks continue."""
         marks, self._marks = self._marks, None
         if marks is not None and self._pid == os.getpid():
             self._lib.railckpt_marks_close(marks)

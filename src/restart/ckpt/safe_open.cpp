@@ -23,7 +23,7 @@ base::UniqueFd open_beneath(int root, std::string_view name, int& failed) {
     }
 }
 
-// A lease that is broken meanwhile sends SIGURG, which is harmless, and not SIGIO.
+// If the lease is broken it sends SIGURG, which is harmless, instead of SIGIO.
 Writers writers_of(int fd) {
     if (::fcntl(fd, F_SETSIG, SIGURG) != 0) return Writers::unknown;
     if (::fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? Writers::some : Writers::unknown;

@@ -1,4 +1,4 @@
-// Is a checkpoint due? The decision, without sockets, files or clocks.
+// Decides whether a checkpoint is due, without sockets, files or clocks.
 #pragma once
 
 #include "restart/ckpt/agent.hpp"
@@ -9,8 +9,8 @@
 
 namespace restart::ckpt {
 
-// Where the interval comes from: from the agent; set by the user; Young's formula; or fixed, as no checkpoint
-// cost has been measured yet.
+// The source of the interval: the agent; the user; Young's formula; or a fixed value, as no checkpoint cost
+// has been measured yet.
 enum class Source { agent, user, young, first };
 
 inline constexpr Seconds first_interval{300};
@@ -25,28 +25,28 @@ struct Interval {
 Interval choose_interval(const std::optional<AgentState>& agent, std::optional<Seconds> user,
                          std::optional<Seconds> cost, Seconds mtbf);
 
-// Which request to save this is: its incident, or its deadline when it names none; "" when there is none. A
+// Identifies a request to save: its incident, or its deadline if it names none; "" if there is none. A
 // request is served by one commit that was begun after it was seen.
 std::string request_of(const std::optional<AgentState>& agent);
 
-// failed: it would be due, but the last attempt failed moments ago.
+// failed: a checkpoint is due, but the last attempt failed moments ago.
 enum class Reason { save_request, interval, not_yet, failed };
 
-// After a checkpoint that failed (a full disk) the next is not tried for this long.
+// After a failed checkpoint (a full disk) the next is not tried for this long.
 inline constexpr Seconds retry_pause{5};
 
 struct Verdict {
     Reason reason = Reason::not_yet;
     Interval interval;
-    Seconds left{}; // until it is due if nobody asks before; 0 when it is
+    Seconds left{}; // until it is due without a request; 0 if it is
     AgentState agent;
     bool due() const { return reason == Reason::save_request || reason == Reason::interval; }
 };
 
 struct History {
     Seconds since_last{};                // time since the last checkpoint, or since the start
-    std::optional<Seconds> since_failed; // time since the last attempt, when it failed
-    std::string served;                  // the request that was served last
+    std::optional<Seconds> since_failed; // time since the last attempt, if it failed
+    std::string served;                  // the last request that was served
 };
 
 Verdict decide(const std::optional<AgentState>& agent, const Interval& interval, const History& history);

@@ -64,7 +64,7 @@ void Session::count_from_files() {
 }
 
 void Session::count_from(base::Time committed) {
-    // A commit in the future (clocks differ between nodes) counts as now; nothing at all, as long ago.
+    // A commit in the future (clocks differ between nodes) counts as now; no commit, as very long ago.
     const Seconds age{std::max(0.0, base::to_seconds(base::now() - committed))};
     last_ = Clock::now() - std::chrono::duration_cast<Clock::duration>(std::min(age, Seconds{1e9}));
 }
@@ -129,7 +129,7 @@ Expected<Published> Session::commit(const Spent& spent, const std::set<std::stri
     return published;
 }
 
-// A process that has been fenced off meanwhile no longer removes anything.
+// A process that has been fenced off in the meantime removes nothing.
 void Session::prune_behind(const Id& newcomer) {
     if (const auto ours = fence_->check(); !ours) {
         troubles_.push_back(ours.error().text);

@@ -41,8 +41,8 @@ Expected<std::string> read_queue(std::string_view lines, base::JobId job, base::
 }
 
 Expected<std::string> state_in_queue(base::JobId job, base::JobId asker, base::Duration patience) {
-    // --array: pending tasks of an array have lines of their own; by default all jobs that have not ended
-    // are shown. SQUEUE_* give it other lines and columns, SLURM_CLUSTERS another cluster.
+    // --array: pending tasks of an array get separate lines; by default all jobs that have not ended are
+    // shown. SQUEUE_* change lines and columns, SLURM_CLUSTERS the cluster.
     auto text = base::output_of(
         {"squeue", "--noheader", "--array", "--user=" + std::to_string(::geteuid()), "--format=%A %T"},
         patience, {"SQUEUE_", "SLURM_CLUSTERS="});

@@ -1,7 +1,7 @@
-// Is a job over? What squeue(1) says of it, for a process within another job of the same user and cluster.
+// Is a job over? The answer of squeue(1), for a process within another job of the same user and cluster.
 //
-// No shell is involved, and nothing of the environment that changes what squeue shows. An answer in which the
-// asking job itself is missing is none: squeue asked another cluster, or about another user.
+// No shell is involved, and no environment variables that change squeue's output. An answer without the
+// asking job is invalid: squeue asked another cluster, or about another user.
 #pragma once
 
 #include "base/clock.hpp"
@@ -13,9 +13,9 @@
 
 namespace restart::ckpt {
 
-// The state of `job` in Slurm's queue ("RUNNING", "PENDING": a requeued one, too), "" when it is in it no
-// more, as `asker`, a job that runs, sees it. Waits `patience` at most. Errors (Code::unavailable): no
-// squeue, no answer in time, or one without the job.
+// The state of `job` in Slurm's queue ("RUNNING", "PENDING": also a requeued one), "" if it is no longer in
+// it, as seen by `asker`, a running job. Waits `patience` at most. Errors (Code::unavailable): no squeue, no
+// answer in time, or one without the asker.
 base::Expected<std::string> state_in_queue(base::JobId job, base::JobId asker,
                                            base::Duration patience = base::Duration(10'000));
 

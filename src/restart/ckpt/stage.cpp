@@ -82,7 +82,7 @@ Expected<ManifestFile> seal_file(const fs::path& root, const std::string& name) 
     const auto path = root / name;
     const auto fd = open_to_read(path);
     if (!fd) return base::system_error(path.string(), errno);
-    // First: a network file system may give it another time as it is written out.
+    // First: a network file system may change the file's time when it is written out.
     if (::fsync(fd.get()) != 0) return base::system_error(path.string(), errno);
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return base::system_error(path.string(), errno);
@@ -95,7 +95,7 @@ Expected<ManifestFile> seal_file(const fs::path& root, const std::string& name) 
     return ManifestFile{name, sum->bytes, std::move(sum->xxh3_128)};
 }
 
-// `expected`: one more link is to be removed by who made it.
+// `expected`: one additional link, which its creator removes.
 Expected<void> part_if_shared(const fs::path& path, bool expected) {
     struct stat info {};
     if (::lstat(path.c_str(), &info) != 0) return base::system_error(path.string(), errno);
@@ -115,8 +115,8 @@ Expected<void> write_manifest(const fs::path& path, std::string_view text) {
     return {};
 }
 
-// Removes what dead writers of this and older epochs left; see the head of stage.hpp. `alone`: no other
-// writer of this epoch can be alive, else its stages are kept. Best effort.
+// Removes leftovers of dead writers of this and older epochs; see the head of stage.hpp. `alone`: no other
+// writer of this epoch can be alive, otherwise its stages are kept. Best effort.
 void remove_leftovers(const fs::path& dir, std::uint32_t epoch, bool alone) {
     std::vector<fs::path> dead;
     std::error_code failed;
@@ -135,7 +135,7 @@ void remove_leftovers(const fs::path& dir, std::uint32_t epoch, bool alone) {
 }
 
 // Whether this checkpoint may be published. A damaged one with its name does not prevent it; one that cannot
-// be checked does, as it may be good. Errors: Code::unfit when it is committed, Code::io.
+// be checked does, as it may be good. Errors: Code::unfit if it is already committed, Code::io.
 Expected<void> check_room(const fs::path& dir, const Id& id) {
     const auto there = load_published(dir, id, Depth::sizes);
     const auto path = dir / to_name(published_prefix, id);
@@ -199,7 +199,7 @@ Expected<Published> Stage::publish(const Work& job, const Spent& spent, const st
         return done;
     }
     static_cast<void>(remove()); // the first error is the one to report,
-    // unless a later incarnation took the files away meanwhile: then that is the reason.
+    // unless a later incarnation has taken the files away: then that is the reason.
     if (auto ours = fence_->check(); !ours && ours.error().code == Code::denied)
         return std::move(ours).error();
     return done;
@@ -207,12 +207,12 @@ Expected<Published> Stage::publish(const Work& job, const Spent& spent, const st
 
 Expected<Published> Stage::seal_and_rename(const Work& job, const Spent& spent,
                                            const std::set<std::string>& linked) {
-    if (auto ours = fence_->check(); !ours) return std::move(ours).error(); // spares the reading
+    if (auto ours = fence_->check(); !ours) return std::move(ours).error(); // avoids useless reads
     const auto tree = walk(path_);
     if (!tree) return tree.error();
     for (const auto& name : tree->files)
         if (auto ok = part_if_shared(path_ / name, linked.contains(name)); !ok) return std::move(ok).error();
-    // All files start towards the disk before the first one is waited for.
+    // Start writing all files to the disk before waiting for the first one.
     for (const auto& name : tree->files)
         if (const auto fd = open_to_read(path_ / name))
             ::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -239,11 +239,11 @@ Expected<Published> Stage::seal_and_rename(const Work& job, const Spent& spent,
     const auto trash = dir_ / to_name(trash_prefix, id_);
     if (auto ok = check_room(dir_, id_); !ok) return std::move(ok).error();
     remove_tree(trash);
-    // A damaged one of the same step makes room, and goes for good when its successor is durable.
+    // A damaged one of the same step is moved away, and removed when its successor is durable.
     const bool replaces = ::rename(target.c_str(), trash.c_str()) == 0;
     const auto withdraw = [&](Error error) {
         if (::rename(target.c_str(), path_.c_str()) != 0)
-            path_ = target; // is removed where it stands
+            path_ = target; // remove it there
         else if (replaces)
             static_cast<void>(::rename(trash.c_str(), target.c_str()));
         return error;
@@ -254,7 +254,7 @@ Expected<Published> Stage::seal_and_rename(const Work& job, const Spent& spent,
         return failed;
     }
     if (auto ok = sync_directory(dir_); !ok) return withdraw(std::move(ok).error());
-    // Without a lock another may have claimed the directory since the fence was looked at.
+    // Without a lock another job may have claimed the directory since the fence was checked.
     if (!lock->held())
         if (auto ours = fence_->check(); !ours) return withdraw(std::move(ours).error());
     if (replaces) remove_tree(trash);

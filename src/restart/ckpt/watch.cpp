@@ -46,7 +46,7 @@ base::UniqueFd end_signals() {
     return base::UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// Becomes readable when the process ends; none before Linux 5.3, nor of a process that has ended.
+// Becomes readable when the process ends; none before Linux 5.3, or if the process has ended.
 base::UniqueFd end_of(pid_t process) {
     return base::UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
@@ -105,7 +105,7 @@ private:
                             shown_dir(), asked / 100 * 100, Follower::most_a_second));
         if (!news) return;
         const auto& found = follower_.found();
-        // Beside a whole one they are the next, which is being written.
+        // With a complete checkpoint, these belong to the next one, which is being written.
         for (const auto& why : found.passed_over)
             if (!found.newest && std::find(told_.begin(), told_.end(), why) == told_.end())
                 warn_watch(fmt::format("{}/{}", shown_dir(), why));
@@ -137,7 +137,7 @@ private:
                    base::human_duration(whole.done - news.begun));
     }
 
-    // restartd counts from when it is told: safe_s says how much older what was saved is (Commit::safe_s).
+    // restartd counts from the report: safe_s is how much older the saved state is (Commit::safe_s).
     void report() {
         if (!agent_) return;
         hear();
@@ -219,13 +219,13 @@ private:
         report();
     }
 
-    // Whether it is to end, at once or within this time.
+    // Whether it should end, now or within this time.
     bool is_over(base::Duration within) {
         return ::poll(ends_.data(), 2, static_cast<int>(within.count())) > 0 ||
                (options_.beside && ::kill(*options_.beside, 0) != 0 && errno == ESRCH);
     }
 
-    // A trouble is told when it comes and not again while it lasts.
+    // A problem is reported once while it lasts.
     static void say(std::string& told, std::string text) {
         if (text != told && !text.empty()) warn_watch(text);
         told = std::move(text);

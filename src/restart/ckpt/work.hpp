@@ -1,5 +1,4 @@
-// Whose checkpoints these are: a job's, or those of work outside of any job, which has no number to be known
-// by.
+// The owner of checkpoints: a job, or work outside of any job, which has no number that identifies it.
 #pragma once
 
 #include "base/expected.hpp"
@@ -14,11 +13,11 @@
 namespace restart::ckpt {
 
 struct Work {
-    std::optional<base::JobId> job{}; // none: outside of any
+    std::optional<base::JobId> job{}; // none: outside of any job
 
     constexpr Work() = default;
     constexpr Work(base::JobId of) : job(of) {} // NOLINT: a job's work
-    // A number that stands in the source; 0: outside of any job.
+    // A number in the source code; 0: outside of any job.
     consteval Work(int number) { // NOLINT: means what it says
         if (number < 0) throw "a job's number is above 0";
         if (number > 0) job.emplace(static_cast<unsigned>(number));
@@ -29,7 +28,7 @@ struct Work {
     bool operator==(std::integral auto number) const { return job ? *job == number : number == 0; }
 };
 
-// As it stands in files and options: "12", "12[3]", and "0" outside of any job.
+// The form used in files and options: "12", "12[3]", and "0" outside of any job.
 std::string to_string(const Work& work);
 // Nothing for any other text.
 std::optional<Work> parse_work(std::string_view text);

@@ -1,8 +1,8 @@
 // PyTorch's distributed checkpoints, torch/distributed/checkpoint/filesystem.py: each rank writes
 // __RANK_N.distcp files; when all are done, also in an asynchronous save, the coordinator's finish() writes
-// .metadata.tmp, fsyncs it and renames it to .metadata (in older releases it writes .metadata itself). So a
-// folder with .metadata and no .metadata.tmp is whole. Programs keep one folder a checkpoint, or write into
-// the directory itself.
+// .metadata.tmp, fsyncs it and renames it to .metadata (older releases write .metadata directly). So a folder
+// with .metadata and no .metadata.tmp is complete. Programs use one folder per checkpoint, or write into the
+// directory itself.
 #include "restart/ckpt/kinds/rules.hpp"
 
 #include <algorithm>
@@ -20,11 +20,11 @@ bool has_shards(const Names& names) {
                        [](const auto& name) { return name.ends_with(".distcp"); });
 }
 
-// Looks at one folder; true: it is the newest whole one.
+// Examines one folder; true: it is the newest complete one.
 Expected<bool> try_folder(Files& files, const std::string& folder, Found& found) {
     const auto names = files.names(folder);
     if (!names) return names.error();
-    if (!*names) return false; // a file, a link, or gone meanwhile
+    if (!*names) return false; // a file, a link, or gone in the meantime
     const bool complete = has(**names, dcp_metadata);
     if (!complete && !has_shards(**names) && !(*names)->empty()) return false; // something else
     if (found.signs.size() <= most_unfinished_watched)

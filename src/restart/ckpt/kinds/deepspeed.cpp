@@ -1,11 +1,10 @@
 // DeepSpeed, deepspeed/runtime/engine.py: save_checkpoint() writes DIR/TAG/ on all ranks, by default
 // global_stepN, and then rank 0 writes the tag into DIR/latest: in place, so that a reader may find it empty;
-// with a decoupled writer only after its commit (_commit_decoupled_checkpoint). load_checkpoint() goes on
-// from what it names. Shards are mp_rank_MM_model_states.pt, under ZeRO 3
-// zero_pp_rank_D_mp_rank_MM_model_states.pt
-// (_get_ckpt_name), and [bf16_]zero_pp_rank_D_mp_rank_MM_optim_states.pt of each data- and model-parallel
-// rank
-// (_get_zero_ckpt_name); experts' shards follow groups of their own.
+// with a decoupled writer only after its commit (_commit_decoupled_checkpoint). load_checkpoint() resumes
+// from the tag in it. Shards are mp_rank_MM_model_states.pt, under ZeRO 3
+// zero_pp_rank_D_mp_rank_MM_model_states.pt (_get_ckpt_name), and
+// [bf16_]zero_pp_rank_D_mp_rank_MM_optim_states.pt for each data- and model-parallel rank
+// (_get_zero_ckpt_name); experts' shards have separate groups.
 #include "base/units.hpp"
 #include "restart/ckpt/kinds/rules.hpp"
 
@@ -88,7 +87,7 @@ Expected<Judged> judge_tag(Files& files, const std::string& tag, base::Time said
     return Judged{flaw(*weight, said), *weight, said};
 }
 
-// A folder named as DeepSpeed would, with more steps than what latest names.
+// Notes folders with DeepSpeed's names and more steps than the one in latest.
 void note_newer_tags(const Names& names, std::optional<std::uint64_t> than, Found& found) {
     Names newer;
     for (const auto& name : names)

@@ -26,7 +26,7 @@ using base::UniqueFd;
 
 template <class T> using Maybe = Expected<std::optional<T>>;
 
-// Also what is reached through a link or a file.
+// Also for a path through a link or a file.
 bool is_absent(int number) {
     return number == ENOENT || number == ENOTDIR || number == ELOOP;
 }
@@ -39,7 +39,7 @@ std::string last_part(const std::string& name) {
     return name.substr(name.rfind('/') + 1); // npos + 1 is 0
 }
 
-// File systems of which every change goes through this kernel.
+// File systems on which every change passes through this kernel.
 bool is_local_magic(decltype(std::declval<struct statfs>().f_type) type) {
     constexpr std::array<unsigned long, 8> local{EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,      BTRFS_SUPER_MAGIC,
                                                  TMPFS_MAGIC,      F2FS_SUPER_MAGIC,     0x2fc12fc1 /* ZFS */,
@@ -120,8 +120,8 @@ Expected<std::unique_ptr<FilesOnDisk>> FilesOnDisk::open(const std::string& dir,
     return std::unique_ptr<FilesOnDisk>(new FilesOnDisk(dir, bound, std::move(root), local));
 }
 
-// The descriptor of the folder in which `name` stands, kept until another one's is asked for: a thousand
-// shards of a checkpoint stand in one.
+// The descriptor of the folder that contains `name`, cached until another folder is needed: a thousand shards
+// of a checkpoint are in one.
 Maybe<int> FilesOnDisk::folder_of(const std::string& name) {
     const auto slash = name.rfind('/');
     if (slash == std::string::npos) return std::optional(root_.get());
@@ -138,7 +138,7 @@ Maybe<int> FilesOnDisk::folder_of(const std::string& name) {
 
 Maybe<std::vector<std::string>> FilesOnDisk::read_names(const std::string& folder) {
     int failed = 0;
-    // "/.": what is no folder is not opened.
+    // "/.": only a folder is opened.
     auto fd = open_beneath(root_.get(), folder.empty() ? "." : folder + "/.", failed);
     if (!fd && is_absent(failed)) return std::optional<std::vector<std::string>>();
     if (!fd) return cannot_look(path(folder), failed);

@@ -1,9 +1,9 @@
-// What a directory of checkpoints shows to a reader who trusts nothing in it: names, sizes and times, and the
-// text of the small files by which programs point to their newest checkpoint. Nothing else is read.
+// Reads a directory of checkpoints without trusting its content: names, sizes and times, and the text of the
+// small files that point to the newest checkpoint. Nothing else is read.
 //
 // Names are relative to the directory, without "." and ".."; "" is the directory itself. No symbolic link is
-// followed; what is reached through one is not there. Every call counts against a bound, so that a directory
-// with a million files costs no more than `most_looks` questions to its file system.
+// followed; what is behind one counts as absent. Every call counts against a limit, so that a directory with
+// a million files costs at most `most_looks` requests to its file system.
 #pragma once
 
 #include "base/clock.hpp"
@@ -28,7 +28,7 @@ struct Entry {
     Type type = Type::other;
     std::uint64_t bytes = 0, inode = 0;
     base::Time modified{};
-    std::optional<base::Time> born{}; // not every file system knows it
+    std::optional<base::Time> born{}; // not on every file system
     bool operator==(const Entry&) const = default;
 
     bool is_file() const { return type == Type::file; }
@@ -36,9 +36,9 @@ struct Entry {
     base::Time begun() const { return born && *born < modified ? *born : modified; }
 };
 
-// Of the four questions: nothing when it is not there. Errors: Code::io, the directory could not be looked at
-// (ESTALE, EIO, EACCES); Code::unavailable, the bound has been reached or a folder has more than
-// `most_names`.
+// The four queries return nothing if it does not exist. Errors: Code::io, the directory could not be read
+// (ESTALE, EIO, EACCES); Code::unavailable, the limit was reached or a folder has more than `most_names`
+// entries.
 class Files {
 public:
     explicit Files(std::string dir, unsigned bound = most_looks) : dir_(std::move(dir)), left_(bound) {}
@@ -51,7 +51,7 @@ public:
     // Also Code::input: longer than `most_pointer_bytes`, or not a regular file.
     base::Expected<std::optional<std::string>> text(const std::string& file);
     base::Expected<std::optional<std::string>> target(const std::string& link);
-    // Whether a process writes to the file; unknown where only this host's processes could be seen.
+    // Whether a process writes to the file; unknown if only this host's processes could be seen.
     Writers writers(const std::string& file);
 
     const std::string& dir() const { return dir_; }
@@ -75,11 +75,11 @@ private:
 
 class FilesOnDisk final : public Files {
 public:
-    // `dir` itself may be a link: its user named it. Errors: Code::not_found, Code::io.
+    // `dir` itself may be a link, as its user named it. Errors: Code::not_found, Code::io.
     static base::Expected<std::unique_ptr<FilesOnDisk>> open(const std::string& dir,
                                                              unsigned bound = most_looks);
-    // Whether all who write there do so through this host's kernel, which then has events (inotify(7)) and
-    // leases of every change. False for file systems that are not known, by statfs(2).
+    // Whether all writers use this host's kernel, so that its events (inotify(7)) and leases cover every
+    // change. False for unknown file systems, by statfs(2).
     bool is_local() const { return local_; }
 
 private:
@@ -95,7 +95,7 @@ private:
 
     base::UniqueFd root_;
     bool local_;
-    std::string kept_; // the folder that was asked about last
+    std::string kept_; // the folder queried last
     base::UniqueFd kept_fd_;
 };
 

@@ -11,7 +11,7 @@ bool is_same(const Whole& a, const Whole& b) {
     return a.name == b.name && a.step == b.step && a.done == b.done;
 }
 
-// What is changed twice within the grain of a file system's clock has one time for both.
+// Two changes within the resolution of a file system's clock have the same time.
 bool are_old(const std::map<std::string, std::optional<Entry>>& signs, base::Time now) {
     return std::all_of(signs.begin(), signs.end(), [&](const auto& sign) {
         return !sign.second || sign.second->modified + clocks_differ < now;
@@ -45,7 +45,7 @@ base::Expected<std::optional<News>> Follower::look(base::Time now) {
     auto files = open_();
     if (!files) return std::move(files).error();
     auto& dir = **files;
-    // Taken before the look: what changes meanwhile is seen the next time.
+    // Read before the look: changes made during it are seen the next time.
     auto seen = signs(dir);
     if (!seen) return std::move(seen).error();
     looked_ = dir.looked();
@@ -58,7 +58,7 @@ base::Expected<std::optional<News>> Follower::look(base::Time now) {
     if (!found) return std::move(found).error();
     const bool same_signs = found->signs == found_.signs;
     found_ = *std::move(found);
-    // Signs of which nothing is known from before the look may have changed during it: once more.
+    // Signs that were not read before the look may have changed during it: look once more.
     if (same_signs && are_old(*seen, now)) known_ = std::move(*seen);
     if (!found_.newest || (last_ && is_same(*last_, *found_.newest))) return std::optional<News>();
     const auto previous = std::exchange(last_, found_.newest);

@@ -1,5 +1,5 @@
-// Follows a directory whose checkpoints another program keeps: what is new in it since the last look, and
-// when to look again. What is known of it stays in memory; nothing is written.
+// Follows a directory whose checkpoints are written by another program: what is new since the last look, and
+// when to look again. State is kept in memory only; nothing is written.
 #pragma once
 
 #include "restart/ckpt/kinds/look.hpp"
@@ -10,34 +10,33 @@
 
 namespace restart::ckpt::kinds {
 
-// A whole checkpoint as it is reported to restartd (JobCommit).
+// A complete checkpoint as reported to restartd (JobCommit).
 struct News {
     Whole whole;
     std::string path;
-    base::Time begun{};   // not before the one before it was done
-    std::string remark{}; // "": nothing is strange about it
+    base::Time begun{};   // not before the previous one was done
+    std::string remark{}; // "": nothing unusual
 };
 
 class Follower {
 public:
     using Open = std::function<base::Expected<std::unique_ptr<Files>>()>;
 
-    // What was whole before `since` is none of this start of the job.
+    // Checkpoints completed before `since` do not belong to this start of the job.
     Follower(Kind kind, base::Time since, Open open)
         : kind_(std::move(kind)), since_(since), open_(std::move(open)) {}
 
-    // A checkpoint that was not the newest one before; nothing: no news. Errors: look's; the next look begins
-    // anew.
+    // A checkpoint that was not the newest one before; nothing: no news. Errors: those of look; the next look
+    // starts again from scratch.
     base::Expected<std::optional<News>> look(base::Time now);
 
     // What the last look found.
     const Found& found() const { return found_; }
-    // How many questions to the file system it took: a few, where nothing has changed.
+    // Number of file system requests that it took: a few if nothing has changed.
     unsigned looked() const { return looked_; }
 
-    // How long to wait for the next look, at least: no more than `most_a_second` questions are asked. Where
-    // events do not tell, a sixtieth of the job's interval between checkpoints, 1 s to 30 s; 5 s where it is
-    // not known.
+    // The minimum wait before the next look: at most `most_a_second` requests are made. Without events, a
+    // sixtieth of the job's interval between checkpoints, 1 s to 30 s; 5 s if the interval is unknown.
     base::Duration least_wait() const;
     static base::Duration period(std::optional<double> interval_s);
     static constexpr unsigned most_a_second = 500;
@@ -51,8 +50,8 @@ private:
     base::Time since_;
     Open open_;
     Found found_;
-    std::optional<Signs> known_; // of the last look that may be relied on
-    std::optional<Whole> last_;  // the newest one of it
+    std::optional<Signs> known_; // of the last reliable look
+    std::optional<Whole> last_;  // the newest one found
     unsigned looked_ = 0;
 };
 

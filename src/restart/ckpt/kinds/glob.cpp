@@ -1,5 +1,5 @@
-// A plain pattern: files or folders of a program of one's own, one a checkpoint. There is no marker; a file
-// counts when no process writes to it, a folder when nothing in it has changed for a while.
+// A plain pattern: files or folders of a custom program, one per checkpoint. There is no marker; a file
+// counts if no process writes to it, a folder if nothing in it has changed for a while.
 #include "restart/ckpt/kinds/rules.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Expected<void> find_glob(Files& files, const Names& names, const std::string& pa
         if (::fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0) matches.push_back(name);
     matches = by_step(std::move(matches), found);
     if (matches.size() > most_matches) matches.resize(most_matches);
-    // Without steps in their names only their times have an order.
+    // Without steps in their names they are ordered by time.
     std::vector<std::pair<std::string, Entry>> there;
     for (const auto& name : matches) {
         const auto entry = files.entry(name);

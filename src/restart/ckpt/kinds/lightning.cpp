@@ -1,9 +1,9 @@
-// PyTorch Lightning, src/lightning/pytorch/callbacks/model_checkpoint.py: files as epoch=0-step=200.ckpt
-// (format_checkpoint_name; -v1 and on where the name was taken) and last.ckpt or last-v1.ckpt
-// (_save_last_checkpoint), a file of its own or a symbolic link to one of those (_link_checkpoint). There is
-// no marker: what is written goes through a temporary file where the file system lets it
+// PyTorch Lightning, src/lightning/pytorch/callbacks/model_checkpoint.py: files such as epoch=0-step=200.ckpt
+// (format_checkpoint_name; -v1 and so on if the name was taken) and last.ckpt or last-v1.ckpt
+// (_save_last_checkpoint), either a separate file or a symbolic link to one of those (_link_checkpoint).
+// There is no marker: data is written through a temporary file if the file system allows it
 // (src/lightning/fabric/utilities/cloud_io.py, _atomic_save, a transaction of fsspec, which copies it from
-// /tmp when that is another file system), so a file counts when no process writes to it. A sharded one is a
+// /tmp if that is another file system), so a file counts if no process writes to it. A sharded one is a
 // folder with a distributed checkpoint of PyTorch's (src/lightning/fabric/strategies/fsdp.py).
 #include "restart/ckpt/kinds/rules.hpp"
 
@@ -61,7 +61,7 @@ Expected<void> find_lightning(Files& files, const Names& names, base::Time now, 
     for (const auto& name : names)
         if (name.ends_with(lightning_file)) candidates.push_back(name);
     candidates = by_step(std::move(candidates), found);
-    // last.ckpt, without a step, comes last by step.
+    // by_step() puts last.ckpt, which has no step, last.
     std::stable_partition(candidates.begin(), candidates.end(),
                           [](const auto& name) { return name.starts_with("last"); });
     if (candidates.size() > most_lightning) candidates.resize(most_lightning);
@@ -69,7 +69,7 @@ Expected<void> find_lightning(Files& files, const Names& names, base::Time now, 
     for (const auto& name : candidates) {
         const auto entry = files.entry(name);
         if (!entry) return entry.error();
-        // A link is the file that it names, which stands here itself.
+        // A link refers to a file that is also in this directory.
         if (*entry && ((*entry)->is_file() || (*entry)->is_folder())) all.push_back({name, **entry});
         if (*entry && (*entry)->type == Entry::Type::link && found.signs.size() < 4)
             found.signs.push_back(name);

@@ -20,7 +20,7 @@ bool is_published(const std::string& name) {
     return parse_name(published_prefix, name).has_value();
 }
 
-// railckpt's, by name.hpp and fence.hpp.
+// railckpt's names, see name.hpp and fence.hpp.
 bool is_own(const std::string& name) {
     return is_published(name) || name == "epoch" || name == ".lock" || name.starts_with(".writer-") ||
            name.starts_with(stage_prefix) || name.starts_with(trash_prefix) || is_nfs_leftover(name);
@@ -31,7 +31,7 @@ bool is_iteration(const std::string& name) {
     return numbers && numbers->size() == 1 && name.size() >= std::string_view("iter_0000000").size();
 }
 
-// What the newest folders hold: the names of some frameworks' folders are anyone's.
+// Decides by the content of the newest folders: some frameworks' folder names are too generic.
 Expected<Known> known_by_folders(Files& files, const Names& names) {
     Found ignored;
     std::size_t tried = 0;
@@ -69,7 +69,7 @@ Expected<Known> known_by(Files& files, const Names& names) {
         any_name(names, [](const auto& name) { return name.ends_with(".distcp"); }))
         return Known::dcp;
     if (any_name(names, [](const auto& name) { return name.ends_with("-unfinished"); })) return Known::nemo;
-    // Claimed by railckpt (fence.hpp), which has committed nothing yet.
+    // Claimed by railckpt (fence.hpp), without a commit so far.
     if (has(names, "epoch") && has(names, ".lock")) return Known::railckpt;
     return known_by_folders(files, names);
 }

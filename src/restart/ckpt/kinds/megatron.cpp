@@ -1,9 +1,9 @@
 // Megatron-LM, megatron/training/checkpointing.py: save_checkpoint() writes iter_%07d (get_checkpoint_name)
 // and, once all ranks are done, or in the last step of an asynchronous save, rank 0 writes the iteration, or
 // "release", into latest_checkpointed_iteration.txt (get_checkpoint_tracker_filename): in place, so that a
-// reader may find it empty. Megatron goes on from what it names and from nothing else (read_metadata). A
-// distributed checkpoint has metadata.json (megatron/core/dist_checkpointing/core.py, CONFIG_FNAME) beside
-// PyTorch's files, one of --ckpt-format torch_dcp those alone, a legacy one
+// reader may find it empty. Megatron resumes only from the iteration in it (read_metadata). A distributed
+// checkpoint has metadata.json (megatron/core/dist_checkpointing/core.py, CONFIG_FNAME) in addition to
+// PyTorch's files; with --ckpt-format torch_dcp it has only these; a legacy one has
 // mp_rank_TT[_PPP][_EEE]/model_optim_rng.pt for each tensor-, pipeline- and expert-parallel rank.
 #include "base/units.hpp"
 #include "restart/ckpt/kinds/rules.hpp"
@@ -29,7 +29,7 @@ Expected<Judged> judge_legacy(Files& files, const std::string& folder, const Nam
         const auto numbers = numbers_after(legacy_prefix, name);
         if (!numbers) continue;
         shards.push_back(*numbers);
-        if (is_nearly_out(files)) continue; // weigh() says that it is cut
+        if (is_nearly_out(files)) continue; // weigh() reports that it is cut
         const auto model = files.entry(fmt::format("{}/{}/model_optim_rng.pt", folder, name));
         if (!model) return model.error();
         if (!*model || !(*model)->is_file())
@@ -55,7 +55,7 @@ Expected<Judged> judge_iteration(Files& files, const std::string& folder, base::
         return numbers_after(legacy_prefix, name).has_value();
     });
     if (legacy) return judge_legacy(files, folder, **names, said, ranks);
-    // Of the retired backend zarr: arrays in folders of their own, and metadata.json last.
+    // The retired backend zarr: arrays in separate folders, and metadata.json last.
     if (!has(**names, "metadata.json") ||
         std::any_of((*names)->begin(), (*names)->end(), [](const auto& n) { return n.ends_with(".distcp"); }))
         return Judged{"has no .metadata, no metadata.json and no mp_rank_ folder"};

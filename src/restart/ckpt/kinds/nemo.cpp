@@ -1,9 +1,9 @@
-// NVIDIA NeMo, nemo/lightning/pytorch/callbacks/model_checkpoint.py: _save_checkpoint() makes the file
-// NAME-unfinished (set_checkpoint_unfinished_marker) before all else and removes it when all ranks are done,
-// in an asynchronous save in its last step. The checkpoint is the folder NAME, with a distributed one of
+// NVIDIA NeMo, nemo/lightning/pytorch/callbacks/model_checkpoint.py: _save_checkpoint() first creates the
+// file NAME-unfinished (set_checkpoint_unfinished_marker) and removes it when all ranks are done, in an
+// asynchronous save in its last step. The checkpoint is the folder NAME, with a distributed checkpoint of
 // PyTorch's in NAME/weights (nemo/lightning/ckpt_utils.py), or in older releases NAME itself or the file
-// NAME.ckpt; the marker of NAME-EMA is NAME's. nemo/lightning/resume.py goes on from a folder *-last; where
-// save_last is "link" that is a symbolic link to another folder beside it.
+// NAME.ckpt; NAME-EMA shares the marker of NAME. nemo/lightning/resume.py resumes from a folder *-last; if
+// save_last is "link" that is a symbolic link to another folder next to it.
 #include "restart/ckpt/kinds/rules.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ Expected<Judged> judge_nemo_folder(Files& files, const std::string& name) {
     return Judged{"has no weights/.metadata"};
 }
 
-// What stands under this name, of a link what it leads to in this directory. Nothing: it is no checkpoint.
+// Judges the entry of this name, or the target of a link within this directory. Nothing: not a checkpoint.
 Expected<std::optional<Judged>> judge_nemo(Files& files, const Names& names, const std::string& name,
                                            bool linked = false) {
     const auto entry = files.entry(name);
@@ -71,7 +71,7 @@ Expected<void> find_nemo(Files& files, const Names& names, Found& found) {
     for (const auto& name : names)
         if (!name.ends_with(unfinished) && !name.starts_with('.')) candidates.push_back(name);
     candidates = by_step(std::move(candidates), found);
-    // Of one step the one that resume.py takes.
+    // For one step, the one that resume.py uses.
     std::stable_sort(candidates.begin(), candidates.end(), [](const std::string& a, const std::string& b) {
         return std::pair(step_of(a), is_last(a)) > std::pair(step_of(b), is_last(b));
     });
@@ -79,7 +79,7 @@ Expected<void> find_nemo(Files& files, const Names& names, Found& found) {
     for (const auto& name : candidates) {
         const auto judged = judge_nemo(files, names, name);
         if (!judged) return judged.error();
-        if (!*judged || (!step_of(name) && !(*judged)->flaw.empty())) continue; // a folder of something else
+        if (!*judged || (!step_of(name) && !(*judged)->flaw.empty())) continue; // an unrelated folder
         if (!(*judged)->flaw.empty()) {
             pass_over(found, name, (*judged)->flaw);
             continue;

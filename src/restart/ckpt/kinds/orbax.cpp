@@ -1,9 +1,9 @@
 // Orbax, checkpoint/orbax/checkpoint/_src/path: a step is a folder STEP or PREFIX_STEP (step.py), written
-// under a name with .orbax-checkpoint-tmp (atomicity_types.py, TMP_DIR_SUFFIX). atomicity.py: where a rename
-// is atomic it is renamed when it is done (AtomicRenameTemporaryPath.finalize, which of late writes
-// commit_success.txt before), elsewhere written in place and marked by commit_success.txt
-// (CommitFileTemporaryPath.finalize). So a folder without commit_success.txt counts only where no other has
-// one: an older Orbax renamed it.
+// under a name with .orbax-checkpoint-tmp (atomicity_types.py, TMP_DIR_SUFFIX). atomicity.py: if a rename is
+// atomic, the finished folder is renamed (AtomicRenameTemporaryPath.finalize; recent releases write
+// commit_success.txt before), otherwise it is written in place and marked by commit_success.txt
+// (CommitFileTemporaryPath.finalize). So a folder without commit_success.txt counts only if no other has one:
+// an older Orbax renamed it.
 #include "restart/ckpt/kinds/rules.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ Expected<void> find_orbax(Files& files, const Names& names, Found& found) {
         if (steps.size() == most_steps) break;
         auto inside = files.names(name);
         if (!inside) return inside.error();
-        if (!*inside) continue; // no folder, or gone
+        if (!*inside) continue; // not a folder, or gone
         marked = marked || has(**inside, success);
         steps.push_back({std::move(name), **std::move(inside)});
     }
@@ -65,7 +65,7 @@ Expected<void> find_orbax(Files& files, const Names& names, Found& found) {
         const auto path = has(step.names, success) ? fmt::format("{}/{}", step.name, success) : step.name;
         const auto mark = files.entry(path);
         if (!mark) return mark.error();
-        if (!*mark) continue; // gone meanwhile
+        if (!*mark) continue; // gone in the meantime
         const auto weight = weigh(files, step.name, 6);
         if (!weight) return weight.error();
         const auto done = std::max((*mark)->modified, weight->last.value_or((*mark)->modified));

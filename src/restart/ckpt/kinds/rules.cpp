@@ -227,7 +227,7 @@ bool is_grid(std::span<const std::vector<std::uint64_t>> shards, std::string& mi
     }
     std::size_t wanted = 1;
     for (const auto& axis : axes) {
-        // From 0 on, or those in front are missing. A number from outside: nothing is multiplied by it.
+        // From 0 on, or the first ones are missing. The number is untrusted: nothing is multiplied by it.
         if (*axis.rbegin() + 1 != axis.size()) wanted = 0;
         wanted *= axis.size();
     }
