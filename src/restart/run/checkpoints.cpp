@@ -9,7 +9,7 @@ namespace restart::run {
 
 namespace {
 
-// Whether the program itself keeps the checkpoints there: nothing of ours is written beside them.
+// Whether the program itself keeps the checkpoints there: then we write nothing next to them.
 bool is_of_another(const std::optional<std::string>& text) {
     const auto kind = base::parse_ckpt_kind(text.value_or(""));
     return kind && kind->known != base::CkptLayout::automatic && kind->known != base::CkptLayout::railckpt;

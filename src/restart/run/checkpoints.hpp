@@ -1,5 +1,5 @@
-// What railrun has to do with the job's checkpoint directory (RAIL_CKPT_DIR): each launch claims it, so that
-// ranks of the one before can publish nothing more; and the newest checkpoint tells whether launches get on.
+// railrun's use of the job's checkpoint directory (RAIL_CKPT_DIR): each launch claims it, so that ranks of
+// the previous one can publish nothing more; and the newest checkpoint shows whether launches make progress.
 #pragma once
 
 #include "restart/ckpt/options.hpp"
@@ -17,11 +17,11 @@ class Checkpoints {
 public:
     explicit Checkpoints(const Lookup& get);
 
-    // RAIL_CKPT_LAUNCH for the next launch; "" where there is no directory. Errors: those of
-    // ckpt::Fence::raise, and Code::usage for the environment's: the launch is then made without.
+    // RAIL_CKPT_LAUNCH for the next launch; "" without a directory. Errors: those of ckpt::Fence::raise, and
+    // Code::usage for the environment: the launch is then made without it.
     base::Expected<std::string> claim();
 
-    // Epoch and step of the newest committed checkpoint, and where it is; none: there is none yet, or no
+    // Epoch and step of the newest committed checkpoint, and its path; none: no checkpoint yet, or no
     // directory.
     std::optional<std::pair<std::uint32_t, std::uint64_t>> newest() const;
     std::optional<std::filesystem::path> newest_path() const;

@@ -65,7 +65,7 @@ Expected<void> check_srun(const Given& given, const Seats& seats) {
     return {};
 }
 
-// "8(x4),4" for these hosts, from the counts of all; nothing where they are not known.
+// "8(x4),4" for these hosts, from the counts of all; nothing if they are unknown.
 std::optional<std::string> counts_on(const Hosts& hosts, const Hosts& all,
                                      const std::optional<std::string>& counts) {
     const auto list = spank::expand_counts(counts.value_or(""));
@@ -94,7 +94,7 @@ std::uint64_t sum(const std::optional<std::string>& counts) {
     return all;
 }
 
-// The variables by which Slurm describes an allocation, for these hosts of it.
+// The variables by which Slurm describes an allocation, for these of its hosts.
 void describe(Started& started, const Given& given, const Hosts& hosts) {
     auto& set = started.environment;
     const auto list = base::fold_hostlist(hosts), count = fmt::format("{}", hosts.size());
@@ -114,7 +114,7 @@ void describe(Started& started, const Given& given, const Hosts& hosts) {
             set[name] = fmt::format("{}", sum(tasks));
 }
 
-// Whether spank_rail.so hands srun these hosts by itself.
+// Whether spank_rail.so passes these hosts to srun on its own.
 bool handed_over(const Given& given, const spank::RankLists& lists, const Lookup& get) {
     if (!given.ordered) return false;
     std::string why;
@@ -149,8 +149,8 @@ Started command_on(const Given& given, const Seats& seats, const Hosts& allocati
         const auto changed = started.environment.find(name);
         return changed == started.environment.end() ? given.get(name) : changed->second;
     };
-    // Slurm's PMIx finds a step's hosts by their places in the job's list: in another order than Slurm's its
-    // fences by the tree may never end. srun gets the order of ranks by its hostfile.
+    // Slurm's PMIx identifies a step's hosts by their position in the job's list: if the order differs from
+    // Slurm's, its tree fences may never end. srun gets the order of ranks from its hostfile.
     describe(started, given, launcher == Launcher::srun ? in_slurms_order : seats.ranks);
     if (launcher == Launcher::srun && !others.empty() && !handed_over(given, lists, now)) {
         const std::string chosen[] = {"--nodelist=" + base::fold_hostlist(in_slurms_order),

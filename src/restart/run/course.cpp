@@ -121,7 +121,7 @@ void Course::take(const Passed&) {
 
 void Course::decide() {
     const auto gone = allocation_known_ ? missing(seats_.ranks, allocation_) : std::set<std::string>();
-    // One that ended well by itself needs no order; one that we ended may say 0, too.
+    // A launch that ended successfully on its own needs no order; one that we ended may also return 0.
     if (*status_ == 0 && !ended_by_us_ && allocation_known_ && gone.empty()) return exit(0);
     if (order_) {
         auto ranks = base::expand_hostlist(order_->hosts);
@@ -144,7 +144,7 @@ void Course::decide() {
     }
     if (!gone.empty()) return follow_loss(gone);
     if (*status_ != 0 || ended_by_us_) return follow_failure();
-    // Slurm's word is awaited that no host of it is lost; a controller that is away ends no step.
+    // Wait for Slurm to confirm that no host is lost; an unreachable controller does not end a step.
     if (now_ - since_ >= rules_.settle) exit(0);
 }
 
@@ -159,7 +159,7 @@ void Course::follow_loss(const std::set<std::string>& gone) {
         return;
     auto left = left_;
     left.insert(gone.begin(), gone.end());
-    // A spare that was lost as well is none.
+    // A spare that was lost as well cannot be used.
     for (const auto& host : missing(seats_.spares, allocation_))
         left.insert(host);
     auto seats = without(seats_, left);

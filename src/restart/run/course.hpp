@@ -1,4 +1,5 @@
-// What railrun does next, from what it sees: a plain value and a function over events, without I/O or clock.
+// Decides railrun's next action from what it sees: a plain value and a function over events, without I/O or
+// clock.
 //
 //   running --- order ---------> ending ---.
 //      |                            |      | (its end)
@@ -7,11 +8,11 @@
 //                                |   '------> next launch: running
 //                                '----------> waiting for a requeue, then over
 //
-// A step is started again when restartd orders it, or when one of its hosts has left the allocation: Slurm
-// ends such a step with any status, 0 among them, but not an mpirun that waits for the lost host; where
-// restartd is not heard, that is looked for now and then. Everything else is the step's own end. That a
-// program fails often comes before anybody knows that one of its hosts is lost: a failed step's end is
-// believed only after `settle`, and as long as restartd suspects none of its hosts.
+// A step is restarted if restartd orders it, or if one of its hosts has left the allocation. Slurm ends such
+// a step with any status, including 0, but does not end an mpirun that waits for the lost host; if restartd
+// is not heard, the allocation is checked from time to time. In all other cases the step's end is final. A
+// program often fails before it is known that one of its hosts is lost: the end of a failed step is accepted
+// only after `settle`, and only while restartd suspects none of its hosts.
 #pragma once
 
 #include "base/clock.hpp"
@@ -31,25 +32,25 @@ namespace restart::run {
 struct Rules {
     std::optional<std::uint64_t> max_restarts; // launches beyond the first
     std::uint32_t most_futile = 3;             // launches in a row without a newer checkpoint
-    bool may_requeue = false;                  // the job itself, where restartd does not: --restart=auto
+    bool may_requeue = false;                  // the job itself, if restartd does not: --restart=auto
     base::Duration settle{5'000};
     base::Duration order_wait{5'000};   // for restartd's choice of hosts, when it knows of the step's end
     base::Duration unheard_wait{1'500}; // and when it does not
     base::Duration unheard_look{
-        30'000}; // for a lost host, each time while the step runs and restartd is not heard
+        30'000}; // to check for a lost host, repeatedly while the step runs and restartd is not heard
     base::Duration suspicion_most{60'000};
     base::Duration end_grace{10'000};     // from the request to end to the kill,
-    base::Duration lost_grace{1'000};     // of a step that a host has lost, which mpirun waits for
+    base::Duration lost_grace{1'000};     // for a step that lost a host, which mpirun waits for
     base::Duration requeue_wait{20'000};  // for restartd to requeue the job,
-    base::Duration requeued_wait{60'000}; // and for Slurm to end this start of it
+    base::Duration requeued_wait{60'000}; // and for Slurm to end this start
 };
 
-// What happens. `number` is a signal's.
+// Events. `number` is a signal's.
 struct Ended {
-    int status = 0; // as a shell has it
+    int status = 0; // as in a shell
 };
-struct Looked {                                                    // as asked with Look
-    std::optional<Hosts> allocation;                               // none: Slurm did not say
+struct Looked {                                                    // the reply to Look
+    std::optional<Hosts> allocation;                               // none: no answer from Slurm
     std::optional<std::pair<std::uint32_t, std::uint64_t>> newest; // epoch and step of the newest checkpoint
 };
 struct Advised {
@@ -62,7 +63,7 @@ struct Signalled {
 struct Passed {}; // time
 using Event = std::variant<Ended, Looked, Advised, Signalled, Passed>;
 
-// What is to be done.
+// Commands.
 struct Launch {
     Seats seats;
 };
@@ -73,7 +74,7 @@ struct Forward {
     int number = 0;
 };
 struct Look {};
-struct Over {}; // tell the agent that this job is none that starts its step again
+struct Over {}; // report to the agent that this job no longer restarts its step
 struct Requeue {};
 struct Exit {
     int status = 0;
@@ -85,7 +86,7 @@ using Command = std::variant<Launch, End, Forward, Look, Over, Requeue, Exit, Sa
 
 class Course {
 public:
-    // The first launch is under way on these hosts of the allocation.
+    // The first launch is running on these hosts of the allocation.
     Course(Rules rules, Seats seats, Hosts allocation, decltype(Looked::newest) newest)
         : rules_(rules), seats_(std::move(seats)), allocation_(std::move(allocation)), newest_(newest) {}
 
@@ -93,7 +94,7 @@ public:
 
     // For the agent.
     JobRun run() const;
-    // Whether events come soon: the edge then looks around more often.
+    // Whether events are expected soon: the caller then polls more often.
     bool hurried() const { return phase_ != Phase::running; }
     const Seats& seats() const { return seats_; }
     std::uint32_t launch() const { return launch_; }
@@ -109,7 +110,7 @@ private:
     void take(const Passed&);
 
     void begin_ending(const std::string& why, bool lost);
-    void decide(); // what follows the step's end
+    void decide(); // what to do after the step's end
     void follow_loss(const std::set<std::string>& gone);
     void follow_failure();
     void start_again(Seats seats, const std::string& why);
@@ -125,14 +126,14 @@ private:
     decltype(Looked::newest) newest_; // when the launch began
     Phase phase_ = Phase::running;
     std::uint32_t launch_ = 0, futile_ = 0;
-    std::optional<int> status_, stopped_by_; // of the step that has ended; a signal that ends railrun, too
+    std::optional<int> status_, stopped_by_; // of the ended step; a signal that ends railrun, too
     std::optional<RunAdvice> advice_;
     std::optional<RunOrder> order_; // for this launch
-    std::string refused_;           // hosts of an order that could not be followed
+    std::string refused_;           // hosts of an order that could not be executed
     std::set<std::string> left_;    // hosts that are not used again
     bool ended_by_us_ = false, lost_ = false, looked_ = false, allocation_known_ = false, requeued_ = false,
          may_requeue_ = false;
-    decltype(Looked::newest) seen_; // newest checkpoint, as last looked
+    decltype(Looked::newest) seen_; // newest checkpoint at the last look
     std::optional<base::Time> gone_since_;
     base::Time since_{}, last_look_{}; // of the phase
 

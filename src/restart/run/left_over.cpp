@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// All have the only thread of this process for their parent.
+// All have this process's only thread as their parent.
 std::vector<pid_t> children() {
     std::vector<pid_t> found;
     const auto text = base::read_file(fmt::format("/proc/self/task/{}/children", ::getpid()), 1 << 20);

@@ -21,7 +21,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// The variables by which LSF describes a job's hosts, as far as it has set them, for these.
+// The variables by which LSF describes a job's hosts, if it has set them, for these.
 void describe(Started& started, const Given& given, const lsf::Allocation& hosts) {
     std::string pairs, names;
     std::uint64_t slots = 0;
@@ -76,7 +76,7 @@ public:
         started.environment["RAIL_BIND"] = "off";
         return started;
     }
-    void kill_launches() override {} // the launcher is killed by railrun; what it leaves, before the next
+    void kill_launches() override {} // railrun kills the launcher, and leftovers before the next one
     void clear_before_launch() override { left_over_.end(); }
     bool reached_launcher(const signalfd_siginfo& what) const override { return lsf::sent_by_lsf(what); }
     bool may_requeue() const override { return false; }
@@ -125,7 +125,7 @@ Expected<Started> lsf_command_on(const Given& given, const Seats& seats, const s
 
 namespace {
 
-// As one word of a shell.
+// Quoted as one word for a shell.
 std::string shell_word(std::string_view word) {
     std::string out = "'";
     for (const char c : word)
@@ -147,7 +147,7 @@ std::vector<OnHosts> lsf_on_each(const Words& check, const Hosts& hosts, const s
             started.words.push_back(shell_word(word));
         started.words.push_back(shell_word("--hosts=" + list));
         started.words.push_back(fmt::format("--rank={}", all.size()));
-        started.environment["RAIL_BIND"] = "off"; // all GPUs of the job, whichever a rank would have
+        started.environment["RAIL_BIND"] = "off"; // all GPUs of the job, regardless of the rank's share
         started.environment["RAIL_PREFLIGHT"] = std::nullopt;
         all.push_back({std::move(started), {host}});
     }

@@ -1,5 +1,5 @@
-// railrun in a job of LSF. LSF leaves a job its hosts until it ends, lost ones too, and never ends it for one
-// that is not its first: so which hosts are to be left is restartd's word alone, and a job without it is run
+// railrun in a job of LSF. LSF leaves a job its hosts until it ends, including lost ones, and ends it only
+// for the loss of its first host: so only restartd decides which hosts to leave, and without it a job is run
 // once.
 #pragma once
 
@@ -10,18 +10,18 @@
 
 namespace restart::run {
 
-// As check_command(): srun starts nothing here.
+// Like check_command(): srun starts nothing here.
 base::Expected<void> check_lsf_command(const Given& given, const Seats& seats);
 
-// The command on these seats. Its environment describes a job of LSF that has these hosts alone, in the order
-// of ranks, with their slots: RAIL_NODELIST and what else rail-lsf-run sets of hosts, and of LSF's own
-// variables those that are set. `agent` is rail-lsf-rsh's path. Pure but for LSB_DJOB_HOSTFILE, which is read
-// where it alone names the hosts. Errors: those of lsf::allocation_of().
+// The command on these seats. Its environment describes an LSF job with only these hosts, in the order of
+// ranks, with their slots: RAIL_NODELIST and the other host variables of rail-lsf-run, and LSF's own
+// variables that are set. `agent` is rail-lsf-rsh's path. Pure, except that it reads LSB_DJOB_HOSTFILE if
+// only that names the hosts. Errors: those of lsf::allocation_of().
 base::Expected<Started> lsf_command_on(const Given& given, const Seats& seats, const std::string& hostfile,
                                        const std::string& agent);
 
-// A command for each host, by the agent, which has a shell there read it. None of them hears from LSF who
-// takes part: --hosts and --rank say so. Pure.
+// A command for each host, through the agent, where a shell reads it. LSF tells none of them which hosts take
+// part: --hosts and --rank do. Pure.
 std::vector<OnHosts> lsf_on_each(const Words& check, const Hosts& hosts, const std::string& agent);
 
 } // namespace restart::run

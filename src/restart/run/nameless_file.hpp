@@ -11,7 +11,7 @@
 
 namespace restart::run {
 
-// A file without a name, at a path that this user's processes on this host can read as long as we live.
+// An unnamed file, at a path that this user's processes on this host can read during our lifetime.
 class NamelessFile {
 public:
     NamelessFile() : fd_(::memfd_create("railrun-hosts", MFD_CLOEXEC)) {}

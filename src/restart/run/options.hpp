@@ -1,4 +1,4 @@
-// railrun's own words, which stand before the command.
+// railrun's own words, which precede the command.
 #pragma once
 
 #include "base/cli.hpp"
@@ -15,12 +15,12 @@ namespace restart::run {
 
 struct RunOptions {
     bool warm = false;
-    std::uint64_t warm_most = 0; // bytes that a spare reads
+    std::uint64_t warm_most = 0; // bytes to read on a spare
     std::optional<std::uint64_t> max_restarts;
     base::Duration settle{};
-    std::optional<sched::PreflightWish> preflight; // this is what spank_rail runs before the script
+    std::optional<sched::PreflightWish> preflight; // set if spank_rail runs this before the script
     std::string railcheck;
-    std::optional<std::uint64_t> read_ahead; // this is the helper on a spare: the bytes it may read
+    std::optional<std::uint64_t> read_ahead; // set in the helper on a spare: the number of bytes to read
 };
 
 // As typed.
@@ -33,8 +33,8 @@ void declare(base::Cli& cli, Arguments& arguments);
 // Errors (Code::usage) name the option.
 base::Expected<RunOptions> read(const Arguments& arguments);
 
-// railrun's words and the command's: the command begins with the first word that is neither an option nor
-// the value of one, or behind "--". `own` has the program's name in front.
+// railrun's words and the command's: the command begins with the first word that is neither an option nor an
+// option's value, or after "--". `own` begins with the program's name.
 struct Split {
     std::vector<std::string> own, command;
 };

@@ -24,7 +24,7 @@ int badness(const CheckWord& word) {
     return 3;
 }
 
-// What hosts say alike, in one line.
+// The same result from several hosts, in one line.
 struct Alike {
     int bad;
     std::string component, checks, says;
@@ -35,9 +35,9 @@ std::string list(const std::set<std::string>& hosts) {
     return base::fold_hostlist({hosts.begin(), hosts.end()});
 }
 
-// Sorted words, the worst first, without those that say nothing against anything. Checks that could not be
-// tried for the same reason, such as a library that is missing, are one line, too. What is of no single host,
-// as a leaf is, stays by itself.
+// Sorted words, the worst first, without those that report no problem. Checks that could not be tried for the
+// same reason, such as a missing library, share one line. Results that belong to no single host, such as a
+// leaf's, stay separate.
 std::vector<Alike> alike(const std::vector<CheckWord>& words) {
     std::vector<Alike> lines;
     std::map<std::tuple<int, bool, std::string, std::string, std::string>, std::size_t> known;

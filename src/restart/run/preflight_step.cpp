@@ -31,22 +31,22 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// All of it, and the part of it for the hosts' own measuring: starting and ending a step takes time, too.
+// Time limits of the whole step; starting and ending it takes step_needs of that.
 constexpr std::array<std::chrono::seconds, 4> longest{0s, 10s, 180s, 1500s}; // by the level
-// And of what follows with NCCL, whose communicators alone take seconds.
+// The same for the following check with NCCL, whose communicators alone take seconds.
 constexpr std::chrono::seconds quick_nccl{20}, full_nccl{60};
 constexpr std::chrono::seconds step_needs{3};
-// For restartd's answer, which may have to read its resource manager first; and for the job's end.
+// For restartd's answer, which may have to query its resource manager first; and for the job's end.
 constexpr std::chrono::seconds answer_most{20}, end_most{60};
 
-// What one command prints of some hosts.
+// The output of one command for some hosts.
 struct Step {
     Hosts hosts;
-    std::string program; // that started them
+    std::string program; // the program that started it
     base::UniqueFd from;
     Process process;
     std::string text;
-    bool told = false; // a word
+    bool told = false; // it has reported something
     std::optional<int> status;
 };
 
@@ -67,7 +67,7 @@ base::Expected<void> begin(Step& step, const Started& started) {
     return step.process.start(started, to.get());
 }
 
-// What is whole of its text goes into `heard`; what is no word, an error of srun's, is passed over.
+// Moves complete lines of its text into `heard`; other lines, such as an error of srun, are skipped.
 void take_lines(Step& step, Heard& heard) {
     auto& text = step.text;
     for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1))
@@ -77,7 +77,7 @@ void take_lines(Step& step, Heard& heard) {
         }
 }
 
-// Until all have ended, or the time is over: false.
+// Until all have ended; false if the deadline passes.
 bool hear(std::list<Step>& steps, Clock::time_point deadline, Heard& heard) {
     constexpr std::size_t longest_text = 1 << 20;
     for (;;) {
@@ -105,7 +105,7 @@ bool hear(std::list<Step>& steps, Clock::time_point deadline, Heard& heard) {
     }
 }
 
-// Who has not ended by then is ended by force: false.
+// Kills those that have not ended by then: false.
 bool reap(std::list<Step>& steps, Clock::time_point until) {
     for (;;) {
         bool all = true;
@@ -123,7 +123,7 @@ bool reap(std::list<Step>& steps, Clock::time_point until) {
     return false;
 }
 
-// Which commands failed before railcheck could say anything.
+// Which commands failed before railcheck could report anything.
 std::string trouble_of(const std::list<Step>& steps, const std::string& railcheck) {
     Hosts hosts;
     const Step* last = nullptr;
@@ -137,7 +137,7 @@ std::string trouble_of(const std::list<Step>& steps, const std::string& railchec
                        base::fold_hostlist(hosts), last->program, *last->status);
 }
 
-// Hears them to their end, or to the deadline. What is left of them then is ended by force.
+// Reads their output to the end, or to the deadline, and then kills the rest.
 bool finish(OwnJob& job, std::list<Step>& steps, Clock::time_point deadline, Heard& heard) {
     const bool in_time = hear(steps, deadline, heard);
     if (!reap(steps, Clock::now() + (in_time ? 2s : 0s))) {
@@ -157,8 +157,8 @@ void begin(std::list<Step>& steps, const OnHosts& what, Heard& heard) {
     heard.trouble = begun.error().text;
 }
 
-// The gang that NCCL's operations are tried in: hosts that have places for its processes and of which nothing
-// bad is known, and how many each has. What was said of places is not for anybody else.
+// The gang for NCCL's operations: hosts that have places for its processes and no known problem, and the
+// number on each. Removes the results about places, which no other code needs.
 std::pair<Hosts, std::size_t> take_gang(const Hosts& hosts, Heard& heard) {
     std::map<std::string, std::size_t> places;
     std::set<std::string> bad;
@@ -180,7 +180,7 @@ std::pair<Hosts, std::size_t> take_gang(const Hosts& hosts, Heard& heard) {
 
 void try_nccl(OwnJob& job, const Hosts& all, int level, const std::string& railcheck, Heard& heard) {
     const auto [hosts, each] = take_gang(all, heard);
-    if (hosts.size() < 2) return; // why stands in the words
+    if (hosts.size() < 2) return; // the words have the reason
     const auto most = level > 1 ? full_nccl : quick_nccl;
     const Words words{railcheck,
                       "nccl",
@@ -222,7 +222,7 @@ Heard try_hosts(OwnJob& job, const Seats& seats, const sched::PreflightWish& wis
 
 namespace {
 
-// Whether restartd requeues the job: then this does not return.
+// Asks restartd to requeue the job: if it does, this does not return.
 void await_requeue(OwnJob& job, const Found& found, int level, const Lookup& get,
                    const std::function<void(const std::string&)>& say) {
     const auto id = job.id();
@@ -231,7 +231,7 @@ void await_requeue(OwnJob& job, const Found& found, int level, const Lookup& get
     if (!socket || !id || !starts) return say("no agent is known here: the job starts all the same");
     ckpt::Agent agent(*socket, *id, *starts, 1s);
     const auto told = to_tell(found, level, true);
-    // Said now: with its requeue this ends.
+    // Reported first: the requeue ends this process.
     say("restartd is asked to requeue the job without " +
         base::fold_hostlist({found.failed.begin(), found.failed.end()}));
     bool requeued = false;

@@ -1,5 +1,5 @@
-// railrun --preflight: before the script of a job begins, spank_rail has it try the job's hosts, by a step of
-// railcheck on each of them, and say where the job is to run. Manual: railrun(1).
+// railrun --preflight: before the script of a job begins, spank_rail runs it to check the job's hosts, by a
+// railcheck step on each of them, and to decide where the job runs. Manual: railrun(1).
 #pragma once
 
 #include "restart/run/own_job.hpp"
@@ -10,13 +10,13 @@
 
 namespace restart::run {
 
-// Starts railcheck on all hosts of the job and hears it, until it has ended or the time is over; then what is
-// left of the step is ended by force.
+// Runs railcheck on all hosts of the job and reads its results until it has ended or the time is over; then
+// kills the rest of the step.
 Heard try_hosts(OwnJob& job, const Seats& seats, const sched::PreflightWish& wish,
                 const std::string& railcheck);
 
-// The whole of it: returns the seats on which the job is to start, where they are others than `seats`. A job
-// that restartd requeues instead ends in here. `say` tells the job's user.
+// The complete preflight: returns the seats on which the job should start, if they differ from `seats`. A job
+// that restartd requeues instead ends in this call. `say` reports to the job's user.
 std::optional<Seats> preflight(OwnJob& job, const Seats& seats, const sched::PreflightWish& wish,
                                const std::string& railcheck, const Lookup& get,
                                const std::function<void(const std::string&)>& say);

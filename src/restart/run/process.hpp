@@ -16,14 +16,14 @@ public:
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
-    // The words as they are, looked for on PATH; no shell is between. It is sent SIGTERM when railrun dies.
-    // Errors: Code::not_found, Code::io with the reason.
-    // `output`: where its standard output goes; -1: where railrun's does.
+    // Runs the words as they are, searched for on PATH, without a shell. It gets SIGTERM when railrun dies.
+    // `output`: its standard output; -1: the same as railrun's. Errors: Code::not_found, Code::io with the
+    // reason.
     base::Expected<void> start(const Started& what, int output = -1);
 
     bool runs() const { return pid_ > 0; }
     void send(int number) const;
-    // Its exit status, or 128 and the signal that ended it, once it has ended.
+    // Its exit status, or 128 plus the signal that ended it, once it has ended.
     std::optional<int> reap();
 
 private:

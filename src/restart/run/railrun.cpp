@@ -1,5 +1,5 @@
-// railrun: starts a step of a job again inside its allocation when a host of it is lost or is to be left.
-// Manual: railrun(1). What follows what is decided in course.cpp; here are its eyes and hands.
+// railrun: restarts a step of a job inside its allocation if one of its hosts is lost or must be left.
+// Manual: railrun(1). course.cpp makes the decisions; this file does the I/O.
 #include "railyard_paths.h"
 
 #include "base/cli.hpp"
@@ -37,7 +37,7 @@ using base::Expected;
 using restart::JobRun;
 
 constexpr int no_such_command = 127;                       // as a shell's exit status
-constexpr std::chrono::milliseconds agent_patience{1'000}; // nobody waits for railrun meanwhile
+constexpr std::chrono::milliseconds agent_patience{1'000}; // nothing waits for railrun in this time
 
 void say(const std::string& text) {
     fmt::print(stderr, "railrun: {}\n", text);
@@ -49,7 +49,7 @@ std::optional<std::string> variable(const std::string& name) {
     return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
-// Signals, as a descriptor to wait on. Blocked from here on; Process unblocks them for what it starts.
+// Signals as a descriptor to poll. Blocked from here on; Process unblocks them for its children.
 base::UniqueFd signals_taken() {
     sigset_t taken;
     ::sigemptyset(&taken);
@@ -125,7 +125,7 @@ private:
         feed(Advised{advice ? std::optional(*std::move(advice)) : std::nullopt});
     }
 
-    // Takes the event, and all that follows from it at once.
+    // Processes the event, and all events that follow from it.
     void feed(const Event& event) {
         std::deque<Event> events{event};
         while (!events.empty() && !status_) {
@@ -228,7 +228,7 @@ Expected<Seats> seats_now(const Hosts& allocation) {
     return first_seats(allocation, *lists, spares ? *spares : 0);
 }
 
-// Prints the lists of the job's hosts that spank_rail is to put in the place of its own.
+// Prints the host lists with which spank_rail replaces its own.
 Expected<int> run_preflight(const RunOptions& options) {
     if (variable("SLURM_HET_SIZE"))
         return base::Error{Code::usage, "--preflight: a heterogeneous job is not tried"};

@@ -20,7 +20,7 @@ using base::Expected;
 
 constexpr base::Duration patience{5'000};
 
-// SQUEUE_* and SCANCEL_* change what the commands do, SLURM_CLUSTERS the cluster that is asked.
+// SQUEUE_* and SCANCEL_* change what the commands do, SLURM_CLUSTERS the cluster.
 const std::vector<std::string> left_out = {"SQUEUE_", "SCANCEL_", "SCONTROL_", "SLURM_CLUSTERS="};
 
 bool is_number(const std::optional<std::string>& text) {
@@ -84,7 +84,7 @@ void kill_steps(const std::set<std::string>& steps) {
 
 Started step_on(const Words& check, const Hosts& hosts, std::size_t each, bool mpi, const Lookup& get) {
     Started step;
-    // --overlap: it takes nothing that the script's own steps could wait for, and shares the job's GPUs.
+    // --overlap: it takes no resources that the script's own steps could wait for, and shares the job's GPUs.
     step.words = {"srun",
                   "--quiet",
                   "--overlap",
@@ -106,7 +106,7 @@ Started step_on(const Words& check, const Hosts& hosts, std::size_t each, bool m
         step.environment[name] = std::nullopt;
     for (const auto& name : spank::claimed("RAIL_EXPORTS", get))
         step.environment[name] = std::nullopt;
-    step.environment["RAIL_BIND"] = "off"; // all GPUs of the job, whichever a rank would have
+    step.environment["RAIL_BIND"] = "off"; // all GPUs of the job, regardless of the rank's share
     return step;
 }
 

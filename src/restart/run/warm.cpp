@@ -28,7 +28,7 @@ bool is_file(const fs::path& path) {
     return fs::is_regular_file(path, failed) && !failed;
 }
 
-// In bytes; nothing where /proc does not say.
+// In bytes; nothing if /proc does not contain it.
 std::optional<std::uint64_t> available_memory() {
     const auto text = base::read_file("/proc/meminfo", 65536);
     if (!text) return {};
@@ -40,11 +40,11 @@ std::optional<std::uint64_t> available_memory() {
 
 void step_back() {
     static_cast<void>(::setpriority(PRIO_PROCESS, 0, 19));
-    constexpr long who_process = 1, idle_class = 3L << 13; // linux/ioprio.h, which is not everywhere
+    constexpr long who_process = 1, idle_class = 3L << 13; // linux/ioprio.h, which is missing on some systems
     static_cast<void>(::syscall(SYS_ioprio_set, who_process, 0, idle_class));
 }
 
-// Files of a path in the order of names.
+// The files below a path, in the order of names.
 std::vector<fs::path> files_below(const fs::path& path) {
     if (is_file(path)) return {path};
     std::vector<fs::path> files;
@@ -56,7 +56,7 @@ std::vector<fs::path> files_below(const fs::path& path) {
     return files;
 }
 
-// False: the bound is reached.
+// False: the limit is reached.
 bool read_through(const fs::path& path, std::uint64_t most, ReadAhead& done, std::vector<char>& block) {
     const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!fd) return true;
@@ -120,7 +120,7 @@ void Warmer::look(const Hosts& spares, const std::optional<fs::path>& newest) {
     const auto count = fmt::format("{}", spares.size());
     auto hosts = spares;
     std::sort(hosts.begin(), hosts.end(), base::natural_less);
-    // --overlap: it holds nothing that a launch could wait for.
+    // --overlap: it takes no resources that a launch could wait for.
     Started step;
     step.words = {"srun",
                   "--quiet",
