@@ -30,7 +30,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
     return words;
 }
 
-// Hosts in the order in which each comes first.
+// Collects hosts in the order of their first occurrence.
 class Adder {
 public:
     bool add(std::string_view host, std::uint64_t slots) {

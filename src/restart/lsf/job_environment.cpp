@@ -16,8 +16,8 @@
 namespace restart::lsf {
 namespace {
 
-// What an outer job's rail-lsf-run set is not the user's: the names that the variable claims are unset, and
-// nobody sees them any more.
+// Variables set by an outer job's rail-lsf-run are not the user's: the names listed in the variable `by` are
+// unset and no longer visible.
 void drop_claimed(const std::string& by, const Lookup& get, Changes& changes) {
     for (const auto& name : spank::claimed(by, get))
         changes[name] = std::nullopt;
@@ -44,14 +44,14 @@ std::set<std::string> in_nccl_conf(const Lookup& get) {
     return names;
 }
 
-// What one launcher is told of hosts, or of the way to them.
+// Variables that give one launcher the hosts, or the way to reach them.
 struct Choice {
-    std::vector<const char*> unless; // the user has chosen, as one of these is set
+    std::vector<const char*> unless; // the user has chosen if one of these is set
     std::vector<std::pair<const char*, std::string>> sets;
 };
 
-// Open MPI 4 finds its hosts by spank::rank_environment(). Hydra gives the rsh of its launcher "rsh" the host
-// first, as rail-lsf-rsh wants it, that of "ssh" an option.
+// Open MPI 4 finds its hosts by spank::rank_environment(). With launcher "rsh", Hydra passes the host as the
+// first argument, as rail-lsf-rsh expects; with "ssh" an option comes first.
 std::vector<Choice> choices_for(const std::string& agent, const std::string& hostfile) {
     std::vector<Choice> choices = {
         {{"OMPI_MCA_plm_rsh_agent"},
@@ -118,7 +118,7 @@ std::string hostfile_of(const spank::RankLists& lists, const Allocation& allocat
 spank::RankLists lists_of(const Allocation& allocation, const sched::Hints& hints, const std::string& fabric,
                           std::string& why) {
     sched::Request request;
-    sched::apply_hints(hints, {}, request); // how wide it may span was decided long ago
+    sched::apply_hints(hints, {}, request); // its allowed span was decided long ago
     topo::Fabric known;
     if (allocation.hosts.size() > 1 && !fabric.empty()) {
         auto read = topo::read_fabric(fabric);

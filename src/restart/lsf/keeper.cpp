@@ -12,9 +12,9 @@
 namespace restart::lsf {
 namespace {
 
-constexpr base::Duration end_within{2'000}; // with processes that are to end
-// At an agent, for one at the processes, and until the first of these: a launcher may start many that end
-// soon.
+constexpr base::Duration end_within{2'000}; // for processes that must end
+// In calls of the agent per search for processes, and before the first search: a launcher may start many
+// processes that end soon.
 constexpr int looks_between = 5, soon = 2;
 
 } // namespace
@@ -25,7 +25,7 @@ Keeper::Keeper(const KeptStart& start, std::function<void(const std::string&)> s
                   fmt::format("RAIL_RESTART_COUNT={}", start.start)}) {}
 
 bool Keeper::look() {
-    // An agent that is not there costs the job nothing; its own clients say so where it matters.
+    // A missing agent costs the job nothing; its other clients report that where it matters.
     const auto advice = agent_.keep({});
     if (!advice) return false;
     cut_off_ = !advice->end && advice->cut_off && start_.reruns;
@@ -40,7 +40,7 @@ bool Keeper::look() {
 void Keeper::stand_in() {
     sigset_t all;
     ::sigfillset(&all);
-    ::sigprocmask(SIG_UNBLOCK, &all, nullptr); // the resource manager's end this process
+    ::sigprocmask(SIG_UNBLOCK, &all, nullptr); // so that the resource manager's signals end this process
     while (cut_off_) {
         const auto advice = agent_.keep({true});
         cut_off_ = !advice || !advice->end;
@@ -54,12 +54,11 @@ void keep_apart(const KeptStart& start) {
         if (between > 0) ::waitpid(between, nullptr, 0);
         return;
     }
-    // Twice, so that it is no child of a program that does not know it.
+    // Twice, so that it is not a child of a program that does not know it.
     if (::fork() != 0) ::_exit(0);
     ::setsid();
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (const int fd :
-         {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) // who started the line waits for their end
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) // the line's parent waits for their end
         if (null >= 0) ::dup2(null, fd);
     ::closefrom(3);
     Keeper keeper(start, [](const std::string&) {});

@@ -1,4 +1,4 @@
-// Who keeps a job's processes on a host: tells the host's agent so, and ends them when the agent says that
+// Keeps a job's processes on a host: reports this to the host's agent, and ends them if the agent says that
 // they are left over, or that this host is cut off and the job may be started elsewhere.
 #pragma once
 
@@ -16,26 +16,28 @@ struct KeptStart {
     std::string socket; // the agent's
     base::JobId job{};
     std::uint32_t start = 0; // RAIL_RESTART_COUNT
-    bool reruns = false;     // it may be started elsewhere when this host is taken for lost
+    bool reruns = false;     // it may be started elsewhere when this host is considered lost
 };
 
 class Keeper {
 public:
-    static constexpr base::Duration every{1'000}; // look() is to be called
+    static constexpr base::Duration every{1'000}; // the interval for calls of look()
 
-    // `say`: tells people what is done.
+    // `say`: reports actions to the user.
     Keeper(const KeptStart& start, std::function<void(const std::string&)> say);
 
-    // Asks the agent, which may be away, and ends what is to be ended, which takes seconds. True: it did.
+    // Queries the agent, which may be missing, and ends processes as required, which takes seconds. True: it
+    // did.
     bool look();
-    // Lets the agent ask the job's processes here to save, since this start ends soon. Errors: the agent's.
+    // Has the agent request the job's processes here to save, since this start ends soon. Errors: the
+    // agent's.
     base::Expected<void> ask_to_save(base::Duration within) { return agent_.save(within); }
-    // Whether any process of the job is there.
+    // Whether any process of the job exists here.
     bool keeps_any() const { return !processes_.found().empty(); }
 
-    // After look() has ended them: returns when nobody counts on this process any more. Where this host was
-    // cut off that is when the job is started elsewhere, or the resource manager ends this process: it must
-    // not take the job for over.
+    // After look() has ended them: returns when this process is no longer needed. If this host was cut off
+    // that is when the job is started elsewhere, or the resource manager ends this process: until then it
+    // must not treat the job as finished.
     void stand_in();
 
 private:
@@ -46,8 +48,8 @@ private:
     bool cut_off_ = false;
 };
 
-// A process of its own that keeps the job's processes on this host as long as there are any: this one may
-// become one of them.
+// Starts a separate process that keeps the job's processes on this host while there are any: the calling
+// process may become one of them.
 void keep_apart(const KeptStart& start);
 
 } // namespace restart::lsf

@@ -1,8 +1,8 @@
-// rail-lsf-rsh: the rsh of a launcher, within a job of LSF: HOST COMMAND … on another of its hosts. Manual:
-// rail-lsf-rsh(1).
+// rail-lsf-rsh: the rsh of a launcher, within a job of LSF: runs HOST COMMAND … on another of its hosts.
+// Manual: rail-lsf-rsh(1).
 //
-// As with rsh and ssh the words are joined and are one line of a shell there; they travel encoded, so that
-// neither blaunch nor lsrun can take them apart.
+// As with rsh and ssh the words are joined into one line for a shell there; they are encoded for transport,
+// so that neither blaunch nor lsrun splits them.
 #include "base/cli.hpp"
 #include "sched/lsf/job_line.hpp"
 #include "sched/lsf/program_path.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int cannot_run = 126;
 
-// LSF's own command of this name: beside its others, else on PATH. Empty: there is none.
+// LSF's own command of this name: next to its others, else on PATH. Empty: not found.
 std::string find(std::string_view name) {
     std::vector<std::string> folders;
     if (const char* bin = std::getenv("LSF_BINDIR"); bin != nullptr) folders.emplace_back(bin);
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     for (std::size_t i = 1; i < given.size(); ++i)
         line += (i == 1 ? "" : " ") + given[i];
 
-    // blaunch is LSF's own, and counts what the command uses; engines that lack it have lsrun.
+    // blaunch is LSF's own, and accounts for the command's usage; engines without it have lsrun.
     std::vector<std::string> words;
     if (auto blaunch = find("blaunch"); !blaunch.empty())
         words = {std::move(blaunch), given[0]};

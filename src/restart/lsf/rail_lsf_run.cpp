@@ -1,10 +1,10 @@
-// rail-lsf-run: a job's command line under LSF, in the environment that Railyard gives it. Manual:
+// rail-lsf-run: runs a job's command line under LSF, in the environment set by Railyard. Manual:
 // rail-lsf-run(1).
 //
-// Nothing that Railyard cannot do keeps the job from running: it is said once on standard error, and the line
-// starts without. It has no rights but the user's. nodewatchd takes the job's number as it is told, but the
-// uid from the kernel: who claims another's job is a second entry that restartd drops, since LSF names the
-// owner.
+// No failure of Railyard keeps the job from running: it is reported once on standard error, and the line
+// starts without. The program has only the user's rights. nodewatchd accepts the job's number as given, but
+// takes the uid from the kernel: a claim to another user's job is a separate entry that restartd drops, since
+// LSF names the owner.
 #include "base/agent_paths.hpp"
 #include "base/child.hpp"
 #include "base/cli.hpp"
@@ -49,7 +49,7 @@ using base::Expected;
 using restart::lsf::Allocation;
 using restart::lsf::Changes;
 
-// LSF's JOB_TERMINATE_INTERVAL where none is set: from INT to TERM, and from that to KILL.
+// LSF's default for JOB_TERMINATE_INTERVAL: from INT to TERM, and from that to KILL.
 constexpr base::Duration until_term = 10s;
 constexpr int cannot_run = 126;
 constexpr auto reruns_variable = "RAIL_LSF_RERUNS"; // for the parts of the job on its other hosts
@@ -78,13 +78,14 @@ std::string this_host() {
     return whole.substr(0, whole.find('.'));
 }
 
-// Files of this user's jobs on this host: nobody else's, as nobody may exchange what a job reads there.
+// Folder for files of this user's jobs on this host; private, so that no one can replace what a job reads
+// there.
 std::string run_folder() {
     const auto among = variable("TMPDIR").value_or("");
     return fmt::format("{}/railyard-{}", among.starts_with('/') ? among : "/tmp", ::getuid());
 }
 
-// Whether it may be started elsewhere while it still runs here, out of sight.
+// Whether it may be started elsewhere while it still runs here, out of contact.
 bool reruns(const sched::lsf::JobLine& line) {
     return line.reruns || line.hints.restart == true;
 }
@@ -106,7 +107,7 @@ public:
         apply(restart::lsf::host_variables(this_host(), run_folder(), alone, variable, why));
         if (!why.empty() && variable("RAIL_BIND")) say(fmt::format("rail-bind: {}", why));
         apply(restart::lsf::ucx_variables(LIBDIR "/railyard/librailucx.so", variable));
-        // A job that has no client of its own is known on its host all the same.
+        // So that a job without a client of its own is also known on its host.
         restart::lsf::Keeper keeper({socket, id_, starts.value_or(0), reruns(line_)}, say);
         bool over = false;
         restart::lsf::Watching watching{
@@ -124,7 +125,7 @@ public:
     }
 
 private:
-    // The checkpoints that the program itself keeps are reported as the job's, until this process ends.
+    // Reports the checkpoints that the program itself keeps as the job's, until this process ends.
     void watch_checkpoints() {
         const auto& kind = line_.hints.ckpt_kind;
         if (!kind || !line_.hints.ckpt_dir || *kind == "railckpt") return;
@@ -155,8 +156,8 @@ private:
                                             sched::lsf::program_path("rail-lsf-rsh"), variable));
     }
 
-    // The job's hosts are tried by railrun, which says where the line is to run. An exit status: the job is
-    // being ended, and its line does not begin.
+    // railrun checks the job's hosts, and decides where the line runs. Returns an exit status if the job is
+    // being ended; its line is then not started.
     std::optional<int> preflight(const restart::lsf::Watching& watching) {
         if (line_.preflight.empty()) return {};
         const base::UniqueFd answer(::memfd_create("railrun-answer", MFD_CLOEXEC));
@@ -203,7 +204,7 @@ private:
     std::optional<base::JobFolder> folder_;
 };
 
-// A part of a job on another of its hosts: rail-lsf-rsh starts it there, with the environment of the first.
+// Runs a part of a job on another of its hosts: started by rail-lsf-rsh, with the environment of the first.
 Error on_host(const std::string& line) {
     std::string why;
     apply(restart::lsf::host_variables(this_host(), run_folder(), true, variable, why));
@@ -216,7 +217,7 @@ Error on_host(const std::string& line) {
     return restart::lsf::become(line);
 }
 
-// The words as esub.rail wrote them, and where the line is a part of a job, that.
+// The words from esub.rail and, if the line is a part of a job, that.
 struct Words {
     sched::lsf::JobLine line;
     bool on_host = false;

@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* shell = "/bin/sh";
 
-// LSF's daemons, where they run as this user themselves, started this process.
+// Whether this is one of LSF's daemons, running as this user, that started this process.
 bool started_us(pid_t pid) {
     auto above = ::getppid();
     for (int steps = 0; above > 1 && steps < 64; ++steps, above = parent_of(above))
@@ -38,22 +38,22 @@ bool sent_by_a_process(const signalfd_siginfo& what) {
     return what.ssi_code == SI_USER || what.ssi_code == SI_QUEUE || what.ssi_code == SI_TKILL;
 }
 
-// One of the job's own: rail-lsf-run itself, its line, and what that started.
+// From the job itself: rail-lsf-run, its line, or what that started.
 bool of_our_group(const signalfd_siginfo& what) {
     return ::getpgid(static_cast<pid_t>(what.ssi_pid)) == ::getpgrp();
 }
 
-// Was it meant for this process alone?
+// Whether it was sent to this process only.
 bool sent_to_us(const signalfd_siginfo& what) {
     return sent_by_a_process(what) && !sent_by_lsf(what) && !of_our_group(what);
 }
 
-// INT, TERM and KILL end a job; before, USR2 or XCPU tell of a limit, as the queue has it.
+// INT, TERM and KILL end a job; before that, USR2 or XCPU may announce a limit, depending on the queue.
 bool ends_jobs(std::uint32_t number) {
     return number == SIGINT || number == SIGTERM || number == SIGUSR2 || number == SIGXCPU;
 }
 
-// What waits there; those that are the child's go to it.
+// Takes pending signals; passes those meant for the child on to it.
 void take_signals(int signals, pid_t child, const Watching& watching) {
     std::array<signalfd_siginfo, 8> taken{};
     for (;;) {
@@ -70,7 +70,7 @@ void take_signals(int signals, pid_t child, const Watching& watching) {
     }
 }
 
-// A script's interpreter, as execve(2) reads it: a program, and all that follows as one word.
+// A script's interpreter as parsed by execve(2): a program, and the rest of the line as one word.
 struct Interpreter {
     std::string program, word;
 };
@@ -90,7 +90,7 @@ std::optional<Interpreter> interpreter_of(std::string_view line) {
     return Interpreter{text.substr(0, end), trim(text.substr(end))};
 }
 
-// The script as a file without a name, which lives as long as what reads it; -1 when there is none.
+// The script as an unnamed file, which exists as long as it is open; -1 on failure.
 int in_memory(const std::string& text) {
     const int file = ::memfd_create("job-script", 0);
     for (std::size_t done = 0; file >= 0 && done < text.size();) {
@@ -106,7 +106,7 @@ int in_memory(const std::string& text) {
 
 bool sent_by_lsf(const signalfd_siginfo& what) {
     if (!sent_by_a_process(what)) return false;
-    const auto sender = static_cast<pid_t>(what.ssi_pid); // 0: of another container
+    const auto sender = static_cast<pid_t>(what.ssi_pid); // 0: in another container
     if (what.ssi_uid != ::getuid() || sender == 0) return true;
     return !of_our_group(what) && started_us(sender);
 }
@@ -133,7 +133,7 @@ base::Expected<int> run(const std::string& line, const Watching& watching) {
 }
 
 base::Expected<int> run(const Become& become, const Watching& watching) {
-    // What runs after another begins with the mask that the first had.
+    // The next program started must get the mask of the first.
     static const sigset_t before = [] {
         sigset_t mask;
         ::sigprocmask(SIG_BLOCK, nullptr, &mask);

@@ -15,7 +15,7 @@ base::Expected<std::uint32_t> count_start(const std::string& job_file) {
     if (!job_file.starts_with('/'))
         return base::Error{base::Code::usage,
                            fmt::format("LSB_JOBFILENAME=\"{}\": is no absolute path", job_file)};
-    constexpr std::uint64_t most = 9999; // epochs of checkpoints end there
+    constexpr std::uint64_t most = 9999; // the maximum of checkpoint epochs
     const auto path = job_file + ".rail";
     std::uint64_t before = 0;
     if (::access(path.c_str(), F_OK) == 0) {
