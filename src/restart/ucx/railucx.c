@@ -1,23 +1,23 @@
-/* librailucx.so: which ways UCX takes in this process, told to the host's agent. It is preloaded
+/* librailucx.so: reports to the host's agent which transports UCX uses in this process. It is preloaded
  * (LD_PRELOAD).
  *
- * It stands in front of the calls of libucp that make and end endpoints, and of nothing on the way of a
- * message. That says more than what libucs shows of its objects in process (ucs_vfs_path_*, up to UCX 1.13 at
- * least): there an endpoint has no lanes, its peer's name is "<no debug data>" in a release build, and
- * reading it from another thread races with its end, as libucs lets its lock go before it reads the object.
- * Here each endpoint is looked at by the thread that has just made it, through the documented
- * ucp_ep_print_info(). A library of its own, and in C: it is in programs that know nothing of checkpoints,
- * and must bring no C++ runtime into them.
+ * It wraps the libucp calls that create and destroy endpoints, and none in the data path. This reveals more
+ * than what libucs shows of its objects in the process (ucs_vfs_path_*, at least up to UCX 1.13): there an
+ * endpoint has no lanes, its peer's name is "<no debug data>" in a release build, and reading it from another
+ * thread races with its destruction, as libucs releases its lock before it reads the object. Here each
+ * endpoint is examined by the thread that has just created it, through the documented ucp_ep_print_info(). It
+ * is a separate library, and in C: it is loaded into programs that do not use checkpoints, and must not bring
+ * a C++ runtime into them.
  *
- * What cannot be done is not done: UCX's own answer goes to the program unchanged, whatever happens here.
- * Whose address an endpoint was made of is known where PMIx has just told it to Open MPI (ucx_ranks.h), for
- * which PMIx_Get() is looked at on its way.
+ * On failure it does nothing: UCX's own result is always passed unchanged to the program. The owner of an
+ * endpoint's address is known if PMIx has just returned it to Open MPI (ucx_ranks.h); for that PMIx_Get() is
+ * wrapped, too.
  *
- * Endpoints that UCX makes by itself when a peer connects first are not seen, nor ways that the peer's answer
- * changes later.
+ * It does not see endpoints that UCX creates itself when a peer connects first, nor transports that change
+ * later with the peer's reply.
  *
- * Source: ucp/api/ucp.h and ucp/core/ucp_ep.c of UCX 1.13.1; the same calls, the same beginning of
- * ucp_ep_params_t and the same words of a lane stand in UCX of August 2026. */
+ * Source: ucp/api/ucp.h and ucp/core/ucp_ep.c of UCX 1.13.1; UCX of August 2026 has the same calls, the same
+ * beginning of ucp_ep_params_t and the same format of lanes. */
 #define _GNU_SOURCE
 #include "restart/ucx/ucx_ranks.h"
 #include "restart/ucx/ucx_teller.h"
@@ -39,7 +39,7 @@
 typedef signed char status; /* ucs_status_t: a packed enumeration */
 enum { ok = 0, unsupported = -22, timed_out = -20, endpoint_timeout = -80 };
 
-/* ucp_ep_params_t of UCX 1.13, which later ones only add to; bits above those are not known here. */
+/* ucp_ep_params_t of UCX 1.13, to which later releases only add; bits above those are unknown here. */
 typedef void (*error_callback)(void* arg, void* endpoint, status why);
 struct parameters {
     uint64_t fields;
@@ -69,8 +69,8 @@ EXPORTED void* ucp_ep_close_nb(void* endpoint, unsigned mode);
 EXPORTED void* ucp_ep_close_nbx(void* endpoint, const void* how);
 EXPORTED void ucp_worker_destroy(void* worker);
 
-/* What PMIx says, of which some stands in all releases of its interface since 2 (pmix_common.h): a process by
- * its world and rank, a value by its type. */
+/* The parts of PMIx that are the same in all releases of its interface since 2 (pmix_common.h): a process by
+ * its namespace and rank, a value by its type. */
 struct process {
     char world[256];
     uint32_t rank;
@@ -92,8 +92,8 @@ _Static_assert(sizeof(void*) != 8 ||
 EXPORTED int PMIx_Get(const struct process* of, const char* key, const void* how, size_t words,
                       struct value** found);
 
-/* libucp of this process. Where a program's plugin has loaded it (Open MPI's do), it is in nobody's search
- * order behind us (RTLD_NEXT), but among what is loaded. */
+/* libucp of this process. If a program's plugin has loaded it (as Open MPI's do), it is not in the search
+ * order after us (RTLD_NEXT), but among the loaded objects. */
 struct wanted {
     const char* begins; /* "/libucp.so" */
     char path[4096];
@@ -127,8 +127,7 @@ static void* symbol(const char* name) {
     return in == NULL ? NULL : dlsym(in, name);
 }
 
-/* The real function of each name is looked for once. A type of functions and one of objects have the same
- * size. */
+/* The real function of each name is looked up once. Function and object pointers have the same size. */
 #define REAL(type, name)                                                                                     \
     static _Atomic(void*) kept_##name;                                                                       \
     void* found_##name = atomic_load(&kept_##name);                                                          \
@@ -142,8 +141,8 @@ static const char* word(status why) {
     return real == NULL ? "an error" : real(why);
 }
 
-/* An error callback of the program has its argument, and ours must know the program's: each of the few that a
- * program has gets a place here and a function that stands for it. Those beyond are left as they are. */
+/* The program's error callback has its own argument, and ours must find the program's callback: each of the
+ * few callbacks of a program gets a slot here and a function that calls it. Others are left unchanged. */
 static _Atomic(error_callback) callbacks[most_callbacks];
 
 static void failed(int place, void* arg, void* endpoint, status why) {
@@ -191,7 +190,7 @@ static void peer_of(const struct parameters* given, char* into, size_t size) {
     if (address != NULL) inet_ntop(given->peer->sa_family, address, into, (socklen_t)size);
 }
 
-/* What UCX says of a new endpoint, in memory that the caller frees; NULL: nothing, or no memory. */
+/* What UCX prints about a new endpoint, in memory that the caller frees; NULL: nothing, or no memory. */
 static char* info_of(void* endpoint) {
     typedef void (*print_info)(void*, FILE*);
     REAL(print_info, ucp_ep_print_info);
@@ -200,7 +199,7 @@ static char* info_of(void* endpoint) {
         return NULL;
     }
     char* text = calloc(1, longest_info);
-    /* What does not fit is cut off: lanes come first. */
+    /* Excess output is cut off: lanes come first. */
     FILE* stream = text == NULL ? NULL : fmemopen(text, longest_info - 1, "w");
     if (stream == NULL) {
         free(text);
@@ -211,10 +210,10 @@ static char* info_of(void* endpoint) {
     return text;
 }
 
-/* Statistics that spank_rail has asked for: with the trigger "exit" libucs sends them over UDP only
- * when nothing is left of them, and with one of its own it frees an endpoint's twice (UCX 1.13.1 to
- * that of August 2026: ucp_ep_destroy_base and ucp_ep_deallocate) and ends the process.
- * ucs_stats_dump() is what its timer would call. */
+/* Statistics requested by spank_rail: with the trigger "exit" libucs sends them over UDP only after they have
+ * been cleared, and with its own trigger it frees an endpoint's twice (UCX 1.13.1 to that of August 2026:
+ * ucp_ep_destroy_base and ucp_ep_deallocate) and ends the process. ucs_stats_dump() is what its timer would
+ * call. */
 static void look_for_statistics(void) {
     static atomic_int looked;
     const char *to = getenv("UCX_STATS_DEST"), *ours = getenv("RAIL_UCX_STATS"),
@@ -239,7 +238,7 @@ status ucp_ep_create(void* worker, const struct parameters* given, void** endpoi
     const struct parameters* used = given;
     if ((given->fields & has_error_handler) != 0 && (given->fields & ~(uint64_t)known_fields) == 0 &&
         given->on_error != NULL) {
-        /* Fields that are not given may be no memory of the program's: it may be older than this layout. */
+        /* Fields that are not set may be outside the program's memory: it may be older than this layout. */
         memset(&ours, 0, sizeof ours);
         const size_t end = given->fields >> 8 != 0   ? sizeof ours
                            : given->fields >> 7 != 0 ? offsetof(struct parameters, local)
@@ -255,7 +254,7 @@ status ucp_ep_create(void* worker, const struct parameters* given, void** endpoi
     if (done != ok) {
         ry_ucx_refused(peer, word(done));
     } else {
-        /* An endpoint to a socket's address chooses its ways once it is connected. */
+        /* An endpoint to a socket address selects its transports once it is connected. */
         char* info = (given->fields & has_address) != 0 ? info_of(*endpoint) : NULL;
         ry_ucx_made(worker, *endpoint, info, peer);
         free(info);
@@ -306,7 +305,7 @@ void ucp_worker_destroy(void* worker) {
     if (real != NULL) real(worker);
 }
 
-/* Its answer goes on unchanged; a program that has no PMIx gets what a PMIx without this call would say. */
+/* Its result is passed on unchanged; without PMIx the program gets the error of a PMIx without this call. */
 int PMIx_Get(const struct process* of, const char* key, const void* how, size_t words, struct value** found) {
     typedef int (*get)(const struct process*, const char*, const void*, size_t, struct value**);
     REAL(get, PMIx_Get);

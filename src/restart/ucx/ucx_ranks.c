@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A byte or two of versions and flags, and eight of the worker's number. */
+/* One or two bytes of versions and flags, and eight of the worker's number. */
 enum { compared = 9, longest_world = 256 };
 
 static __thread struct {
@@ -12,13 +12,13 @@ static __thread struct {
     unsigned char begin[compared];
 } last;
 
-/* PMIX_RANK_UNDEF and the like are no ranks. */
+/* PMIX_RANK_UNDEF and the like are not ranks. */
 static int is_rank(uint32_t rank) {
     return rank < 0x7fffffffU;
 }
 
 void ry_ucx_published(const char* world, uint32_t rank, const char* key, const void* bytes, size_t size) {
-    /* Open MPI's name of what its point-to-point layer over UCX publishes: "pml.ucx.4.1". */
+    /* Open MPI's name for what its UCX point-to-point layer publishes: "pml.ucx.4.1". */
     if (key == NULL || strncmp(key, "pml.ucx", 7) != 0) return;
     last.there = 0;
     const char* own = getenv("PMIX_NAMESPACE");

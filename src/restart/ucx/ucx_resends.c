@@ -13,7 +13,7 @@
 
 enum { most_descriptors = 4096, most_connections = 1024 };
 
-/* Of each socket by its inode: what it had at the last look. What is closed keeps its part of the sum. */
+/* For each socket, by inode: its count at the last look. A closed socket's part stays in the sum. */
 static struct {
     ino_t inode;
     unsigned segments;
@@ -34,7 +34,7 @@ static int address_of(int fd, char* into, size_t size) {
     return 0;
 }
 
-/* How many more than at the last look; a connection that is new had none then. */
+/* The growth since the last look; a new connection had none then. */
 static unsigned grown(ino_t inode, unsigned segments) {
     for (size_t i = 0; i < connection_count; ++i) {
         if (connections[i].inode != inode) continue;
@@ -71,7 +71,7 @@ unsigned long long ry_ucx_resends(char* peer, size_t size) {
     for (struct dirent* one; looked < most_descriptors && (one = readdir(all)) != NULL;) {
         if (one->d_name[0] == '.') continue;
         ++looked;
-        /* The program may close it and open another at any time: what is asked of a wrong one fails. */
+        /* The program may close it and open another at any time: queries to a wrong one fail. */
         const int fd = atoi(one->d_name);
         struct stat file;
         struct tcp_info info;

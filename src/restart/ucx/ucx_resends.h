@@ -1,9 +1,10 @@
-/* Segments that TCP sent a second time, over all connections of this process, UCX's and others: nothing tells
- * them apart, but it is UCX's endpoints that move a job's data. */
+/* Segments retransmitted by TCP, over all connections of this process, including those of others than UCX:
+ * they cannot be distinguished, but it is UCX's endpoints that move a job's data. */
 #pragma once
 
 #include <stddef.h>
 
-/* All so far, as the kernel counts them (TCP_INFO), of at most 4096 descriptors. `peer` (at least 64 bytes)
- * becomes the address with the most since the last call; "" where there were none. One thread calls this. */
+/* The total so far, as counted by the kernel (TCP_INFO), for at most 4096 descriptors. `peer` (at least 64
+ * bytes) is set to the address with the most since the last call; "" if there were none. Called by one thread
+ * only. */
 unsigned long long ry_ucx_resends(char* peer, size_t size);

@@ -22,8 +22,8 @@
 enum { gather_ms = 500, answer_ms = 2000, seldom_ms = 10000, longest_line = 8192, stack_bytes = 256 * 1024 };
 enum { first_pause_ms = 1000, longest_pause_ms = 60000 };
 
-/* A descriptor of ours, and what stood behind it when it was opened: a program that closes descriptors that
- * are not its own, and then opens others, must not find our lines in them. */
+/* A descriptor of ours, and the identity of its file when it was opened: if a program closes descriptors that
+ * it does not own, and then opens others, our lines must not go into those. */
 struct held {
     int fd;
     ino_t inode;
@@ -32,7 +32,7 @@ struct held {
 
 static atomic_int begun, awake;
 static pthread_mutex_t dumping =
-    PTHREAD_MUTEX_INITIALIZER; /* held while libucs sends, and for ever once it ends */
+    PTHREAD_MUTEX_INITIALIZER; /* held while libucs sends, and forever once it ends */
 static _Atomic(void (*)(void)) dump;
 static struct held event = {-1, 0, 0}, agent = {-1, 0, 0};
 
@@ -46,7 +46,7 @@ static struct held hold(int fd) {
     return one;
 }
 
-/* All eventfds are one inode: of those only the kind is checked. */
+/* All eventfds share one inode: for them only the kind is checked. */
 static int is_ours(const struct held* one) {
     struct stat file;
     return one->fd >= 0 && fstat(one->fd, &file) == 0 && file.st_ino == one->inode &&
@@ -64,9 +64,9 @@ static long long now_ms(void) {
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static struct sockaddr_un agent_at; /* read of the environment by begin(), in the program's own thread */
+static struct sockaddr_un agent_at; /* set from the environment by begin(), in the program's own thread */
 
-/* Connecting to a Unix socket never waits: an agent with too many waiting refuses at once (EAGAIN). */
+/* Connecting to a Unix socket never waits: an agent with a full queue refuses at once (EAGAIN). */
 static int reach_agent(void) {
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return 0;
@@ -78,7 +78,7 @@ static int reach_agent(void) {
     return 1;
 }
 
-/* One line there and its answer back. 0: there is no agent any more, or it does not answer or know us. */
+/* Sends one line and reads its answer. 0: the agent is gone, does not answer or does not recognize us. */
 static int say(const char* line, size_t length) {
     const long long until = now_ms() + answer_ms;
     char answer[512];
@@ -110,7 +110,7 @@ static void sleep_ms(int ms) {
         ;
 }
 
-/* What libucs counts is taken down at exit without a lock that it would share with us. */
+/* At exit, libucs destroys its counters without a lock that it would share with us. */
 static void send_statistics(void) {
     void (*send_them)(void) = atomic_load(&dump);
     if (send_them == NULL || pthread_mutex_trylock(&dumping) != 0) return;
@@ -133,14 +133,13 @@ static void look_at_resends(void) {
     if (peer[0] != '\0') ry_ucx_resent(sum, peer);
 }
 
-/* Until there is something new, the agent has gone (-1: there is none), or `ms` have passed (-1: for ever).
- */
+/* Waits until there is something new, the agent has gone (-1: none), or `ms` have passed (-1: forever). */
 static void wait_for_news(int ms) {
     struct pollfd both[2] = {{event.fd, POLLIN, 0}, {agent.fd, POLLIN, 0}};
     if (poll(both, 2, ms) <= 0) return;
     uint64_t count;
     if ((both[0].revents & POLLIN) != 0 && read(event.fd, &count, sizeof count) < 0) return;
-    if (both[1].revents != 0) drop(&agent); /* it says nothing without being asked: it has gone */
+    if (both[1].revents != 0) drop(&agent); /* it never sends unrequested data: it has gone */
 }
 
 static void* run(void* unused) {
@@ -169,7 +168,7 @@ static void* run(void* unused) {
         if (length > 0 && (agent.fd >= 0 || reach_agent()) && say(line, length)) {
             told = changes;
             pause = first_pause_ms;
-            sleep_ms(gather_ms); /* where one is made, more are on their way: at most two lines a second */
+            sleep_ms(gather_ms); /* more endpoints usually follow: at most two lines a second */
             continue;
         }
         drop(&agent);
@@ -179,7 +178,7 @@ static void* run(void* unused) {
     return NULL;
 }
 
-/* Where the program's thread-local data leave no room in a small stack. */
+/* For programs whose thread-local data leave no room in a small stack. */
 static int start_anyway(pthread_t* thread) {
     if (pthread_create(thread, NULL, run, NULL) != 0) return 0;
     pthread_detach(*thread);
@@ -221,9 +220,9 @@ void ry_ucx_tell(void) {
 void ry_ucx_teller_child(void) {
     drop(&event);
     drop(&agent);
-    atomic_store(&dump, NULL); /* its parent's statistics */
+    atomic_store(&dump, NULL); /* it belongs to the parent's statistics */
     dumping = (pthread_mutex_t)
-        PTHREAD_MUTEX_INITIALIZER; /* its thread there may hold it, and exit() waits for it */
+        PTHREAD_MUTEX_INITIALIZER; /* a thread of the parent may hold it, and exit() waits for it */
     atomic_store(&begun, 0);
     atomic_store(&awake, 0);
 }

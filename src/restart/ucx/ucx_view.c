@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds of the agent's (wire/job_lines.cpp), and of memory: beyond them things are counted together. */
+/* Limits of the agent (wire/job_lines.cpp), and of memory: beyond them items are counted together. */
 enum { most_paths = 16, longest_path = 160, most_lanes = 8, longest_lane = 48, longest_text = 200 };
 enum { most_peers = 256, longest_peer = 64, first_endpoints = 256, most_endpoints = 1 << 20 };
 
 struct path {
-    char over[longest_path]; /* "rc_mlx5/mlx5_0:1", of several lanes "cma/memory+tcp/eth0" */
+    char over[longest_path]; /* "rc_mlx5/mlx5_0:1", with several lanes "cma/memory+tcp/eth0" */
     unsigned long endpoints;
-    uint16_t to; /* the peer of one of them that is known: its place + 1 */
+    uint16_t to; /* a known peer of one of them: its index + 1 */
 };
 
 struct endpoint {
-    const void* it; /* NULL: this place is free */
+    const void* it; /* NULL: this slot is free */
     const void* worker;
-    uint16_t path, peer; /* peer: its place + 1; 0: not known */
+    uint16_t path, peer; /* peer: its index + 1; 0: unknown */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,7 +37,7 @@ static struct {
     unsigned long changes;
 } view;
 
-/* Words of others go into a line of JSON: what would need an escape is no part of a name. */
+/* Foreign text goes into a JSON line: characters that would need an escape are not part of a name. */
 static void put_text(char* into, size_t size, const char* text) {
     size_t n = 0;
     for (; text[n] != '\0' && n + 1 < size; ++n) {
@@ -76,11 +76,11 @@ static struct endpoint* find(const void* it) {
     return found->it == NULL ? NULL : found;
 }
 
-/* Those behind it move up, so that no search ends too soon. */
+/* Later entries move up, so that no search ends too soon. */
 static void take_out(struct endpoint* one) {
     struct path* way = &view.paths[one->path];
     --way->endpoints;
-    if (way->to == one->peer) way->to = 0; /* another is named when one is made */
+    if (way->to == one->peer) way->to = 0; /* replaced by that of the next new endpoint */
     --view.used;
     size_t hole = (size_t)(one - view.endpoints);
     one->it = NULL;
@@ -95,7 +95,7 @@ static void take_out(struct endpoint* one) {
 static uint16_t path_number(const char* over) {
     for (size_t i = 0; i < view.path_count; ++i)
         if (strcmp(view.paths[i].over, over) == 0) return (uint16_t)i;
-    /* An earlier one that nothing uses any more makes room. */
+    /* Reuse an earlier one that is no longer used. */
     for (size_t i = 0; i < view.path_count; ++i)
         if (view.paths[i].endpoints == 0) {
             put_text(view.paths[i].over, longest_path, over);
@@ -119,7 +119,7 @@ static uint16_t peer_number(const char* peer) {
     return (uint16_t)++view.peer_count;
 }
 
-/* "tcp/eth0" of "lane[0]:  2:tcp/eth0.0 md[2] -> …"; what follows the last dot numbers parallel paths. */
+/* "tcp/eth0" in "lane[0]:  2:tcp/eth0.0 md[2] -> …"; the number after the last dot is of a parallel path. */
 static int read_lane(const char* line, char* into) {
     const char* at = strchr(line, ':');
     if (at == NULL) return 0;
@@ -141,7 +141,7 @@ static int by_text(const void* a, const void* b) {
     return strcmp(a, b);
 }
 
-/* The ways of an endpoint, each once and in order, so that equal ones are equal texts. */
+/* The transports of an endpoint, sorted without duplicates, so that equal sets are equal texts. */
 static void read_path(const char* info, char* into) {
     char lanes[most_lanes][longest_lane];
     size_t count = 0;
@@ -165,8 +165,7 @@ void ry_ucx_made(const void* worker, const void* endpoint, const char* info, con
     char over[longest_path] = "unknown";
     if (info != NULL) read_path(info, over);
     pthread_mutex_lock(&lock);
-    struct endpoint* known =
-        find(endpoint); /* one that UCX has ended without being asked, at the same address */
+    struct endpoint* known = find(endpoint); /* an endpoint that UCX ended on its own had the same address */
     if (known != NULL) take_out(known);
     if (view.used * 2 < view.room || grow()) {
         const size_t at = place_of(view.endpoints, view.room, endpoint);
@@ -225,7 +224,7 @@ void ry_ucx_worker_gone(const void* worker) {
             ++i;
             continue;
         }
-        take_out(&view.endpoints[i]); /* another may be in its place now */
+        take_out(&view.endpoints[i]); /* another entry may be in its place now */
         ++view.changes;
     }
     pthread_mutex_unlock(&lock);
@@ -264,7 +263,7 @@ unsigned long ry_ucx_changes(void) {
     return changes;
 }
 
-/* A number of the environment without anything behind it; else `otherwise`. */
+/* A number from the environment without trailing text; else `otherwise`. */
 static long long number(const char* name, long long most, long long otherwise) {
     const char* text = getenv(name);
     if (text == NULL || !isdigit((unsigned char)text[0])) return otherwise;
@@ -273,8 +272,8 @@ static long long number(const char* name, long long most, long long otherwise) {
     return *end == '\0' && value <= most ? value : otherwise;
 }
 
-/* The launcher within the step knows it, then Slurm: mpirun's own ranks all have the number of its daemon
- * there. */
+/* The launcher within the step sets it, otherwise Slurm: there all of mpirun's ranks have the number of its
+ * daemon. */
 static long long rank(void) {
     static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
@@ -355,8 +354,7 @@ void ry_ucx_view_parent(void) {
 }
 
 void ry_ucx_view_child(void) {
-    /* The table stays: a child of fork() in a program of many threads must call neither free() nor malloc().
-     */
+    /* The table stays: a child of fork() in a multi-threaded program must not call free() or malloc(). */
     struct endpoint* const table = view.endpoints;
     const size_t room = view.room;
     memset(&view, 0, sizeof view);

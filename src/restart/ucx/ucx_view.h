@@ -1,46 +1,46 @@
-/* What this process has seen of its UCX endpoints: a small table, filled by the calls that make and end
- * endpoints, read by the thread that tells the host's agent. Every function locks for a moment and none
- * allocates without bound; none calls UCX. */
+/* What this process has seen of its UCX endpoints: a small table, filled by the calls that create and destroy
+ * endpoints, read by the thread that reports to the host's agent. Every function takes a lock briefly, none
+ * allocates without bound, and none calls UCX. */
 #pragma once
 
 #include <stddef.h>
 
-/* An endpoint was made. `info` is what ucp_ep_print_info() says of it: each "lane[N]:
- * M:TRANSPORT/DEVICE.PATH" is a way that it sends; NULL where its ways are chosen later, once it is
- * connected. `peer`: an address, "" where the caller gave none that can be read. */
+/* An endpoint was created. `info` is the output of ucp_ep_print_info(): each "lane[N]:
+ * M:TRANSPORT/DEVICE.PATH" is a transport on which it sends; NULL if they are selected later, once it is
+ * connected. `peer`: an address, "" if the caller gave none that can be read. */
 void ry_ucx_made(const void* worker, const void* endpoint, const char* info, const char* peer);
 
-/* UCX made none. `why` is UCX's word for its status. */
+/* UCX created no endpoint. `why` is UCX's text for the status. */
 void ry_ucx_refused(const char* peer, const char* why);
 
-/* UCX told the program that an endpoint failed; `timeout`: since its peer did not answer any more, which
- * keepalive and the retries of InfiniBand find. */
+/* UCX reported to the program that an endpoint failed; `timeout`: because its peer no longer answered, as
+ * detected by keepalive and the retries of InfiniBand. */
 void ry_ucx_failed(const void* endpoint, int timeout, const char* why);
 
-/* The program has closed it, or the worker that it belonged to. */
+/* The program has closed it, or its worker. */
 void ry_ucx_closed(const void* endpoint);
 void ry_ucx_worker_gone(const void* worker);
 
-/* What is known so far is that UCX cannot be looked at, and why. */
+/* UCX cannot be examined, for this reason. */
 void ry_ucx_unseen(const char* why);
 
-/* TCP has sent so many segments a second time so far, the most of them since the last call to this peer. */
+/* TCP has retransmitted this many segments so far; since the last call, most of them to this peer. */
 void ry_ucx_resent(unsigned long long segments, const char* peer);
 
 /* Whether an endpoint goes over TCP. */
 int ry_ucx_uses_tcp(void);
 
-/* Reads what the line needs of the environment. Called where the program called UCX: the environment may be
- * changed and moved by the program while another thread reads it. */
+/* Reads what the line needs from the environment. Call it in a thread that called UCX: the program may change
+ * and move the environment while another thread reads it. */
 void ry_ucx_remember(void);
 
-/* What an agent is told: a line of wire/job_lines.hpp with its newline, at most `size` bytes with the final
- * zero. Its length; 0: it did not fit, or the environment named no job. Sets *changes to a number that the
- * next change raises. */
+/* The report for an agent: a line of wire/job_lines.hpp with its newline, at most `size` bytes with the final
+ * NUL. Returns its length; 0: it did not fit, or the environment has no job. Sets *changes to a number that
+ * increases with the next change. */
 size_t ry_ucx_line(char* into, size_t size, unsigned long* changes);
 unsigned long ry_ucx_changes(void);
 
-/* Around fork(): the child begins with nothing. */
+/* Around fork(): the child starts with an empty table. */
 void ry_ucx_view_prepare(void);
 void ry_ucx_view_parent(void);
 void ry_ucx_view_child(void);
