@@ -1,4 +1,4 @@
-"""A cluster's accounting: slurmdbd over a MariaDB with a data directory of its own; nothing of this machine's is touched."""
+"""A cluster's accounting: slurmdbd over a MariaDB with its own data directory; this machine's own is not touched."""
 
 import os
 import shutil
@@ -25,26 +25,26 @@ StoragePort={port}
 StorageUser=root
 StorageLoc=slurm_acct_db
 """
-# No table of users: whoever reaches the loopback of the controller's host may do all.
+# No user table: any user of the loopback on the controller's host has all rights.
 MARIADB = ["--no-defaults", "--user=root", "--skip-grant-tables", "--innodb-log-file-size=8M"]
 TABLES = Path("/usr/share/mysql/mysql_system_tables.sql")
 
 
 class Accounting:
-    """Of one cluster, on the host of its controller."""
+    """The accounting of one cluster, on its controller's host."""
 
     def __init__(self, cluster):
         self.cluster, self.folder = cluster, cluster.root / "mariadb"
         self.port, self.dbd_port = (3306, 6819) if cluster.yard.namespaces else (free_port(), free_port())
 
     def settings(self) -> dict[str, str]:
-        """Of slurm.conf."""
+        """The settings for slurm.conf."""
         return {"AccountingStorageType": "accounting_storage/slurmdbd", "AccountingStorageHost": "127.0.0.1",
                 "AccountingStoragePort": str(self.dbd_port),
                 "AccountingStoragePass": f"{self.cluster.root}/munge/munge.sock"}
 
     def start(self, user: str = "root") -> None:
-        """Returns when slurmdbd answers; munged and slurm.conf must be there."""
+        """Returns when slurmdbd answers; munged must run and slurm.conf must exist."""
         for program in ("mariadbd", "slurmdbd"):
             if not shutil.which(program):
                 skip(f"{program} is not installed (build-aux/debian-packages install)")

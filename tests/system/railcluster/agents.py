@@ -34,22 +34,22 @@ SETTINGS = {
 
 
 class Agents:
-    """Files and daemons of Railyard in one cluster; a part that its build is configured for must be built."""
+    """Files and daemons of Railyard in one cluster; everything that its build is configured for must be built."""
 
     def __init__(self, cluster):
         self.cluster = cluster
         self.build: Path = cluster.options.build
-        # Another Debian's hosts cannot run what was built for this one.
+        # Hosts of another Debian cannot run this one's builds.
         self.wanted = not cluster.options.userland and not cluster.options.cloud
         self.conf = cluster.root / "etc" / "railyard.conf"
         self.fabric = cluster.root / "etc" / "fabric.json"
         self._faulty: set[str] = set()  # hosts whose hardware was changed since restore()
-        # Hosts with addresses of their own have all ports to themselves.
+        # Hosts with their own addresses can use all ports.
         self.port = PORT if cluster.yard.namespaces else free_port()
 
     @property
     def url(self) -> str:
-        """Where restartd listens."""
+        """The address of restartd."""
         return f"http://{self.cluster.yard.addresses['ctl']}:{self.port}"
 
     def configure(self) -> None:
@@ -79,7 +79,7 @@ class Agents:
             "placement.fabric": f'"{self.fabric}"',
             "restartd.listen": f'"{self.url.removeprefix("http://")}"',
             "restartd.url": f'"{self.url}"',
-            # Another one stands in slurm.conf alone.
+            # Another user is set in slurm.conf only.
             **({"restartd.user": '"root"'} if options.slurm_user == "root" else {}),
             "restartd.journal": f'"{cluster.root}/state/journal.db"',
             "munge.socket": f'"{cluster.root}/munge/munge.sock"',
@@ -100,7 +100,7 @@ class Agents:
             self._make_systemd()
 
     def _make_hardware(self) -> None:
-        """Each node's sysfs tree, with the GUIDs that the fabric file has, kernel log and NVML state."""
+        """Each node's sysfs tree, with the GUIDs of the fabric file, kernel log and NVML state."""
         hosts = json.loads(self.fabric.read_text())["hosts"] if self.fabric.exists() else []
         guids = {host["name"]: [int(hca["guid"], 16) for hca in host["hcas"]] for host in hosts}
         for node in self.cluster.nodes:
@@ -113,7 +113,7 @@ class Agents:
             (home / "nvml.state").write_text(SOUND_GPUS)
 
     def _make_systemd(self) -> None:
-        """A systemctl that says whether its host is being shut down."""
+        """A systemctl that reports whether its host is being shut down."""
         folder = self.cluster.root / "systemd"
         folder.mkdir(exist_ok=True)
         script = folder / "systemctl"
@@ -126,7 +126,7 @@ class Agents:
         self.stop(node, "nodewatchd")
 
     def hardware(self, node: str) -> Path:
-        """The folder of a node's hardware, as this process reaches it."""
+        """The folder of a node's hardware, as seen by this process."""
         return self.cluster.yard.outside(self.cluster.root / "hardware" / node)
 
     def start(self) -> Optional[bool]:
@@ -144,7 +144,7 @@ class Agents:
                     {**self.cluster.fabric.environment(), **self.cluster.fabric.notices()})
 
     def start_restartd(self, env: Optional[dict[str, str]] = None) -> None:
-        """Returns when it answers."""
+        """Returns when restartd answers."""
         user = self.cluster.options.slurm_user
         own = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
         daemon = self._start("ctl", "restartd", [*own, str(self.build / "restartd")], env or {})
@@ -165,7 +165,7 @@ class Agents:
         return self.cluster.spawn(host, label, [*command, "--config", str(self.conf)], env=env)
 
     def set_gpu(self, node: str, gpu: int, **values) -> None:
-        """Changes what the node's NVML says of one GPU, such as reasons=0x80; other values stay."""
+        """Changes what the node's NVML reports for one GPU, such as reasons=0x80; other values are kept."""
         self._faulty.add(node)
         path = self.hardware(node) / "nvml.state"
         state = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
@@ -175,14 +175,14 @@ class Agents:
         scratch.rename(path)
 
     def set_links(self, node: str, up: bool) -> None:
-        """The node's own view of its HCAs."""
+        """Sets the state of the node's HCAs as the node sees it."""
         self._faulty.add(node)
         root = self.hardware(node) / "sys"
         for rail in range(self.cluster.options.rails):
             gen_sysfs.assign(str(root), f"mlx5_{rail}.link={'up' if up else 'down'}", LINK_GBPS)
 
     def restore(self) -> None:
-        """Sound hardware again, every daemon running, and none that remembers a fault."""
+        """Restores sound hardware, with every daemon running and no memory of faults."""
         if self.wanted:
             for node in self.cluster.nodes:
                 (self.hardware(node) / "nvml.state").write_text(SOUND_GPUS)
@@ -199,13 +199,13 @@ class Agents:
         self.start_restartd()
 
     def wait_heard(self) -> None:
-        """Until restartd has heard all agents: a host that it has never heard cannot be lost."""
+        """Waits until restartd has heard all agents: a host that it has never heard cannot be lost."""
         heard = lambda: json.loads(self.cluster.out("railctl", "status", "--json"))["witnesses"]["agents"]  # noqa: E731
         wait_for(lambda: heard() == len(self.cluster.nodes), 30, "restartd to hear all agents",
                  [self.cluster.log("ctl", "restartd")])
 
     def forget(self) -> None:
-        """No journal and no lease, for a restartd that knows nothing."""
+        """Removes journal and lease, for a restartd without state."""
         state = self.cluster.root / "state"
         for folder in ("journal.db.lease", "kept"):
             shutil.rmtree(state / folder, ignore_errors=True)

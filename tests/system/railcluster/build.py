@@ -1,4 +1,4 @@
-"""Building Railyard the way quickstart and tests/run do: out of tree, with progress, never silent for long."""
+"""Builds Railyard as quickstart and tests/run do: out of tree, with regular progress output."""
 
 import contextlib
 import functools
@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import Callable, Optional, Sequence
 
 SOURCE = Path(__file__).resolve().parents[3]
-EVERY = 8.0  # seconds between two lines of progress where there is no terminal
-RECORD = "configured.json"  # in a build directory: what configure was called with
-SANITIZED = ["--enable-werror", "--enable-unity", "--enable-sanitizer=address,undefined"]  # of the build directory -asan
+EVERY = 8.0  # seconds between two lines of progress without a terminal
+RECORD = "configured.json"  # in a build directory: the arguments of configure
+SANITIZED = ["--enable-werror", "--enable-unity", "--enable-sanitizer=address,undefined"]  # for the build directory -asan
 FIRST = "--with-slurm-src="
-NEWER = ("25.05", "25.11", "26.05")  # releases of which nobody but its owner has the source: configure --with-more-slurm-src
+NEWER = ("25.05", "25.11", "26.05")  # releases whose source only its owner has: configure --with-more-slurm-src
 POINTLESS = ("there are no plugins for slurmctld, and what jobs ask for (--rail-span, --restart=auto) would be honoured by "
              "nobody")
 
 
 class Failed(Exception):
-    """A step of the build failed; the text ends with the last of its output."""
+    """A step of the build failed; the text ends with the end of its output."""
 
 
 class Step:
-    """A long command, running, with its output in a log file."""
+    """A running long command with its output in a log file."""
 
     def __init__(self, what: str, command: list, log: Path, cwd: Path, env: Optional[dict[str, str]] = None,
                  describe: Callable[[str], str] = lambda line: line):
@@ -40,7 +40,7 @@ class Step:
                                             stderr=subprocess.STDOUT, env={**os.environ, **(env or {})}, start_new_session=True)
 
     def wait(self, say: Callable[[str], None]) -> None:
-        """Shows the log's last line as it goes; Failed with the log's tail."""
+        """Shows the log's last line as it grows; raises Failed with the log's tail."""
         shown = time.monotonic()
         terminal = sys.stdout.isatty()
         try:
@@ -67,7 +67,7 @@ class Step:
             say(f"{self.what}: {seconds:.0f} s")
 
     def stop(self) -> None:
-        """Ends it, if it still runs, with all that it started."""
+        """Ends it, if it still runs, with all its descendants."""
         if self.process.poll() is not None:
             return
         asked = time.time()
@@ -81,10 +81,10 @@ class Step:
                 number = 0 if time.monotonic() < deadline else signal.SIGKILL
         except ProcessLookupError:
             self.process.wait()
-        # make removes what it was making, but an assembler that the compiler had only just started may begin its
-        # file after that: empty or in part, and newer than its source for ever. What libtool made is known by its .lo.
+        # make removes unfinished targets, but an assembler that the compiler had just started may create its file after that:
+        # empty or partial, and permanently newer than its source. Output of libtool is recognized by its .lo.
         for name in self.cwd.rglob("*.o"):
-            with contextlib.suppress(FileNotFoundError):  # another build's
+            with contextlib.suppress(FileNotFoundError):  # of another build
                 if name.stat().st_mtime >= asked - 1:
                     (name.parent.parent if name.parent.name == ".libs" else name.parent).joinpath(name.stem + ".lo").unlink(missing_ok=True)
                     name.unlink()
@@ -107,16 +107,16 @@ def _read(path: Path) -> str:
 
 
 class Configured:
-    """What a build directory is configured with, by us or by hand."""
+    """How a build directory is configured, by us or manually."""
 
     def __init__(self, build: Path):
         self._status = _read(build / "config.status")
         self._record = json.loads(_read(build / RECORD) or "{}")
         before = self._record or json.loads(_read(build / f"{RECORD}.new") or "{}")
-        # One of ours that was killed while it configured has the other of the two files.
+        # One of ours that was killed during configuration has the other of the two files.
         self.by_hand = (build / "Makefile").exists() and not any((build / name).exists() for name in (RECORD, f"{RECORD}.new"))
         self.command: list[str] = self._record.get("command", [])
-        # Of what its objects may be, also where it was left half configured.
+        # Of existing objects, also if the configuration was interrupted.
         self.tools: list[str] = before.get("tools", [])
         self.source = [word for word in before.get("command", []) if word.startswith(FIRST)]
 
@@ -131,19 +131,19 @@ class Configured:
 
 
 class Configuring:
-    """configure under way in a build directory; wait() ends it, and notes what it was called with."""
+    """A running configure in a build directory; wait() finishes it, and records its arguments."""
 
     def __init__(self, build: Path, command: list[str], have: Configured, tools: list[str], missing: dict[str, str], what: str):
         self.build, self.command, self.have, self.tools, self.missing = build, command, have, tools, missing
         self.begun = build / f"{RECORD}.new"
-        # While configure runs, nothing says that it is done.
+        # While configure runs, the directory must not look configured.
         (build / RECORD).rename(self.begun) if (build / RECORD).exists() else self.begun.touch()
         self.step = Step(what, command, build / "logs" / "configure.log", build)
 
     def wait(self, say: Callable[[str], None]) -> None:
         self.step.wait(say)
         if self.have.tools and (self.have.tools != self.tools or self.have.source != [word for word in self.command if word.startswith(FIRST)]):
-            # Headers of another release may be older than the objects: make would not see the difference.
+            # Headers of another release may be older than the objects: make would not notice the difference.
             run_step("make clean", ["make", "clean"], self.build / "logs" / "clean.log", self.build, say, {"MAKEFLAGS": ""})
         self.begun.write_text(json.dumps({"command": self.command, "tools": self.tools, "missing": self.missing}, indent=1) + "\n")
         self.begun.rename(self.build / RECORD)
@@ -154,7 +154,7 @@ class Configuring:
 
 def configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",),
               more: Sequence[str] = (), using: Sequence[str] = ()) -> None:
-    """start_configure() to its end."""
+    """Runs start_configure() to its end."""
     configuring = start_configure(build, options, say, releases, more, using)
     if configuring:
         configuring.wait(say)
@@ -162,12 +162,12 @@ def configure(build: Path, options: list[str], say: Callable[[str], None], relea
 
 def start_configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",),
                     more: Sequence[str] = (), using: Sequence[str] = (), what: str = "configure") -> Optional[Configuring]:
-    """bootstrap and configure, each only where it has not been done with these options, sources and compilers.
+    """Runs bootstrap and configure, each only if not yet done with these options, sources and compilers.
 
-    releases are the Debians for whose Slurm plugins are built: "" is this machine's, and at most one more. Without the
-    first there is no point in going on: Failed. What became of the second stands in Configured.why_not(). A directory that
-    was configured by hand is left as it is, and must have the first as well. more: what more_sources() found.
-    using: the compilers, as compilers() has them, which are the usual ones. None is returned where nothing has to be done.
+    releases are the Debians for whose Slurm plugins are built: "" is this machine's, and at most one more. Without the first it
+    raises Failed. The result for the second is in Configured.why_not(). A directory that was configured manually is left
+    unchanged, and must have the first as well. more: the result of more_sources(). using: the compilers, as from compilers(); the
+    usual ones if empty. Returns None if there is nothing to do.
     """
     using = using or compilers()
     logs = build / "logs"
@@ -194,19 +194,19 @@ def start_configure(build: Path, options: list[str], say: Callable[[str], None],
 
 
 def _bootstrapped() -> bool:
-    """Makefile.in is what it makes last."""
+    """Makefile.in is created last."""
     made, source = [SOURCE / "configure", SOURCE / "Makefile.in"], SOURCE / "configure.ac"
     return all(path.exists() and path.stat().st_mtime >= source.stat().st_mtime for path in made)
 
 
 def _covers(have: list[str], wanted: list[str]) -> bool:
-    """Whether it is configured with what is wanted, and maybe releases more whose sources are still there."""
+    """Whether it has the wanted configuration, possibly with more releases whose sources still exist."""
     more = [source for word in have[len(wanted):] for source in word.partition("=")[2].split(":")]
     return have[:len(wanted)] == wanted and all(Path(source).is_dir() for source in more)
 
 
 def _version(compiler: str) -> str:
-    """The first line a compiler says of itself; empty when it cannot be run, which configure tells better."""
+    """The first line of a compiler's version; empty if it cannot be run, which configure reports better."""
     try:
         told = subprocess.run([*compiler.split(), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               check=False).stdout
@@ -216,9 +216,9 @@ def _version(compiler: str) -> str:
 
 
 def slurm_sources(build: Path, say: Callable[[str], None], releases: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """configure's options for the Slurm sources the controller's plugins need, fetched side by side.
+    """configure's options for the Slurm sources that the controller's plugins need, fetched in parallel.
 
-    Beside them the options that are missing, each with its reason; Failed when it is this machine's own source.
+    Also returns the missing options, each with its reason; raises Failed if this machine's own source is missing.
     """
     steps = [Step(f"Slurm's source{' of ' + release if release else ''}",
                   [SOURCE / "build-aux" / "slurm-source", *filter(None, [release])],
@@ -244,9 +244,9 @@ def slurm_sources(build: Path, say: Callable[[str], None], releases: Sequence[st
 
 
 def more_sources(say: Callable[[str], None]) -> list[str]:
-    """configure's option for the newer Slurms whose configured sources are at hand; tells which are not.
+    """configure's option for the newer Slurms whose configured sources are available; reports the missing ones.
 
-    RAILYARD_SLURM_SOURCES=DIR:DIR names them; without it those of the cache, slurm-25.11.7 and so on, as far as complete.
+    RAILYARD_SLURM_SOURCES=DIR:DIR names them; otherwise those in the cache, slurm-25.11.7 and so on, that are complete.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "railyard"
     given = os.environ.get("RAILYARD_SLURM_SOURCES")
@@ -266,7 +266,7 @@ def more_sources(say: Callable[[str], None]) -> list[str]:
 
 
 def compilers(usual: Sequence[str] = ("gcc", "g++")) -> list[str]:
-    """What CC and CXX name, else the usual; with ccache in front where it is installed."""
+    """The compilers in CC and CXX, otherwise the usual ones; with ccache if it is installed."""
     front = "ccache " if shutil.which("ccache") else ""
     chosen = {name: os.environ.get(name) or word for name, word in zip(("CC", "CXX"), usual)}
     return [f"{name}={'' if word.startswith('ccache') else front}{word}" for name, word in chosen.items()]
@@ -274,7 +274,7 @@ def compilers(usual: Sequence[str] = ("gcc", "g++")) -> list[str]:
 
 @functools.cache
 def _packages_of_headers() -> Optional[bytes]:
-    """Those that are installed, with their versions; None where dpkg does not know."""
+    """The installed ones, with their versions; None if dpkg does not know."""
     try:
         return subprocess.run(["dpkg-query", "-W", "*-dev"], stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
@@ -282,9 +282,9 @@ def _packages_of_headers() -> Optional[bytes]:
 
 
 def remembering(build: Path) -> dict[str, str]:
-    """ccache's settings for make: objects are found again in any copy of the tree, and by the list of headers that the
-    compiler writes, without a run of the preprocessor. What stands in precompiled headers is not in that list: the packages
-    that they come from are in a file, and count for every object."""
+    """ccache's settings for make: objects are found in any copy of the tree, by the list of headers that the compiler writes,
+    without running the preprocessor. That list does not include headers in precompiled headers: their packages are listed in a
+    file that counts for every object."""
     installed, packages = build / "installed-headers", _packages_of_headers()
     if packages is None:
         return {}
@@ -295,19 +295,19 @@ def remembering(build: Path) -> dict[str, str]:
 
 
 def sanitizing_compilers() -> list[str]:
-    """compilers(), by default clang where it is installed: it compiles for sanitizers in half of gcc's time."""
+    """compilers(), with clang as the default if installed: it compiles for sanitizers in half of gcc's time."""
     return compilers(("clang", "clang++")) if shutil.which("clang++") else compilers()
 
 
 def from_nothing(using: Sequence[str]) -> list[str]:
-    """What makes a first build faster, of compilers that are known to be able to."""
+    """Options for a faster first build, if the compilers are known to support them."""
     command = using[1].partition("=")[2].split()
     compiler = next((Path(word).name for word in command if Path(word).name != "ccache"), "")
     return ["--enable-precompiled", "--enable-unity"] if re.fullmatch(r"(clan)?g\+\+(-\d+)?", compiler) else []
 
 
 def listed(build: Path, variable: str) -> list[str]:
-    """The words of a variable of the Makefile, which is made anew before where its sources have changed: that prints."""
+    """The words of a variable of the Makefile, which is regenerated first if its sources have changed: that prints."""
     subprocess.run(["make", "-s", "Makefile"], cwd=build, capture_output=True, check=False, env={**os.environ, "MAKEFLAGS": ""})
     told = subprocess.run(["make", "-s", "-f", "-", "list"], cwd=build, text=True, capture_output=True, check=True,
                           input=f"include Makefile\nlist:\n\t@echo $({variable})\n", env={**os.environ, "MAKEFLAGS": ""})
@@ -315,12 +315,12 @@ def listed(build: Path, variable: str) -> list[str]:
 
 
 def make(build: Path, targets: list[str], say: Callable[[str], None], what: str = "make") -> None:
-    """make with one job a core."""
+    """Runs make with one job per core."""
     start_make(build, targets, what).wait(say)
 
 
 def left_of(scripts: list[str], log: Path, line: str) -> str:
-    """How far make check is: its last line as long as nothing has a result, then what has none yet."""
+    """The progress of make check: its last line until there is a result, then the tests without a result."""
     told = {line.split(": ", 1)[1] for line in log.read_text(errors="replace").splitlines()
             if line.split(": ", 1)[0] in ("PASS", "FAIL", "SKIP", "XFAIL", "ERROR")}
     left = [os.path.basename(name) for name in scripts if name not in told]
@@ -328,11 +328,11 @@ def left_of(scripts: list[str], log: Path, line: str) -> str:
 
 
 def start_make(build: Path, targets: list[str], what: str, wrapper: Sequence[str] = ()) -> Step:
-    """make under way; `wrapper` is a command that starts it, such as nice."""
+    """Starts make; `wrapper` is a command that starts it, such as nice."""
     log = build / "logs" / f"{what.replace(' ', '-')}.log"
 
     def count(line: str) -> str:
         done = sum(line.startswith("  ") for line in log.read_text(errors="replace").splitlines())
         return f"{done} steps, {line}"
-    # The flags of a make that called us must not leak in.
+    # Do not inherit the flags of a make that called us.
     return Step(what, [*wrapper, "make", f"-j{os.cpu_count()}", *targets], log, build, {"MAKEFLAGS": "", **remembering(build)}, count)

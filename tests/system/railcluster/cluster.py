@@ -1,4 +1,4 @@
-"""The cluster: a controller's host and the compute nodes, and the faults one can put into it."""
+"""The cluster: a controller's host and the compute nodes, and the faults that can be injected."""
 
 import dataclasses
 import json
@@ -28,21 +28,21 @@ BACKUP = "ctl2"
 DECIDING = ("slurmctld", "restartd", "lsf")  # labels of daemons
 PATHS = ("build", "userland")  # of the options
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-# For MPI programs. Ranks share this machine's few cores: one that waits must let the others run. And with Slurm 22.05's
-# ring for PMIx's first fence, one start in sixty of six ranks on a busy machine has a rank that is through MPI_Init and
-# sends while another still waits in that fence: Open MPI 4.1 then calls a receiver that is not there yet, and dies.
-# With the tree, none of 440 did.
+# For MPI programs. Ranks share this machine's few cores, so a waiting rank must yield. And if Slurm 22.05 uses the ring for
+# PMIx's first fence, then in one of sixty starts with six ranks on a busy machine, a rank leaves MPI_Init and sends while another
+# still waits in that fence: Open MPI 4.1 then calls a receiver that does not exist yet, and crashes. With the tree, none of 440
+# starts did.
 MPI = {"OMPI_MCA_mpi_yield_when_idle": "1", "SLURM_PMIX_FENCE": "tree"}
 RECORD = "cluster.json"
 
 
 @dataclasses.dataclass
 class Options:
-    """What to build. `build` is Railyard's build folder; None gives stock Slurm, without a fabric."""
+    """The cluster to build. `build` is Railyard's build folder; None gives stock Slurm, without a fabric."""
 
     build: Optional[Path]
     pods: int = 1
-    units: int = 2             # a pod
+    units: int = 2             # per pod
     hosts_per_unit: int = 8
     rails: int = 8
     tied: bool = True          # ends with the process that made it
@@ -51,24 +51,24 @@ class Options:
     cred_expire: Optional[int] = None
     railyard: dict[str, str] = dataclasses.field(default_factory=dict)  # "table.key" -> TOML value
     settings: dict[str, str] = dataclasses.field(default_factory=dict)  # keys of slurm.conf
-    userland: Optional[Path] = None  # another Debian's root directory (userland.py): Slurm and its plugins alone
-    plugins: str = ""                # the build's folder of plugins for it, as slurm-25.11; second/ if it is not named
-    topology_yaml: str = ""          # with it Slurm's own topology plugins serve, and Railyard's under their names
-    cloud: bool = False              # the controller alone, nodes without slurmds; no agents
-    backup: bool = False             # a second controller, on a host of its own
+    userland: Optional[Path] = None  # another Debian's root directory (userland.py): only Slurm and its plugins
+    plugins: str = ""                # the build's folder of plugins for it, such as slurm-25.11; second/ if empty
+    topology_yaml: str = ""          # if set, Slurm's own topology plugins are used, and Railyard's under their names
+    cloud: bool = False              # only the controller, nodes without slurmds; no agents
+    backup: bool = False             # a second controller, on its own host
     slurm_user: str = "root"         # SlurmUser, and restartd's
     accounting: bool = False         # slurmdbd, and its database (accounting.py)
-    lsf: bool = False                # the double of an LSF engine in place of Slurm's daemons (lsf.py)
-    lsf_files: bool = False          # which reads its engine's own files, as railtopo exports them
+    lsf: bool = False                # the double of an LSF engine instead of Slurm's daemons (lsf.py)
+    lsf_files: bool = False          # the engine reads its own files, as exported by railtopo
 
     def shared(self) -> list[Path]:
-        """The folders all hosts read, as if from a shared file system."""
+        """The folders that all hosts read, as from a shared file system."""
         return [SOURCE, *([self.build.resolve()] if self.build else [])]
 
 
 @dataclasses.dataclass
 class Daemon:
-    """One process we started; `pid` is the program itself, not what entered its host for it."""
+    """A process that we started; `pid` is the program itself, not the nsenter that started it."""
 
     host: str
     label: str
@@ -81,7 +81,7 @@ class Daemon:
     def kill(self, number: int) -> None:
         parent = self.pid.parent()
         self.pid.kill(number)
-        # nsenter stops itself when its child is stopped, and a stopped one never buries its child.
+        # nsenter stops itself when its child is stopped, and a stopped nsenter never reaps its child.
         if number == signal.SIGCONT and parent:
             parent.kill(number)
 
@@ -91,7 +91,7 @@ def _yard(root: Path, options: Options) -> Yard:
 
 
 class Cluster:
-    """Made by start() or attach(); ended by close(), also as a context manager."""
+    """Created by start() or attach(); ended by close(), also as a context manager."""
 
     def __init__(self, root: Path, options: Options, yard: Union[Yard, PlainYard]):
         self.root, self.options, self.yard = root, options, yard
@@ -102,7 +102,7 @@ class Cluster:
         self.userland = Userland(options.userland)
         self.daemons: dict[tuple[str, str], Daemon] = {}
         self.cut_cables: set[str] = set()
-        self.own_files: set[str] = set()  # in its root directory, when it was started
+        self.own_files: set[str] = set()  # those in its root directory when it was started
         self.slurm: Slurm
         self.fabric = Fabric(root)
         self.agents = Agents(self) if options.build else None
@@ -113,7 +113,7 @@ class Cluster:
 
     @staticmethod
     def start(options: Options, say: Callable[[str], None] = lambda text: None) -> "Cluster":
-        """Starts everything and returns when all nodes are idle; tells how long each part took."""
+        """Starts everything and returns when all nodes are idle; reports how long each part took."""
         root = Path(os.environ.get("RAIL_CLUSTER_ROOT") or tempfile.mkdtemp(prefix="rail-", dir="/var/tmp"))
         root.mkdir(parents=True, exist_ok=True)
         root.chmod(0o755)
@@ -146,7 +146,7 @@ class Cluster:
 
     @staticmethod
     def attach(root: Path) -> "Cluster":
-        """The running cluster whose root directory this is, as another process recorded it."""
+        """The running cluster with this root directory, as recorded by another process."""
         record = json.loads((root / RECORD).read_text())
         values = record["options"]
         for name in PATHS:
@@ -270,7 +270,7 @@ class Cluster:
                  every=0.5 if self.options.cloud else 0.1)
 
     def last_words(self) -> str:
-        """How the logs end of those that decide: resource manager and restartd. For who reads why a test failed."""
+        """The ends of the logs of the deciding daemons: resource manager and restartd. For analysis of failed tests."""
         return "\n".join(tail(self.log(*daemon), 5) for daemon in self.daemons if daemon[1] in DECIDING)
 
     # --- running programs ---
@@ -292,15 +292,15 @@ class Cluster:
 
     def spawn(self, host: str, label: str, command: list[str], env: Optional[dict[str, str]] = None,
               stdin: int = subprocess.DEVNULL, own_log: bool = False) -> Daemon:
-        """Starts a daemon on a host; it is known as (host, label) from now on.
+        """Starts a daemon on a host, identified by (host, label) from now on.
 
-        What it prints goes to its log; with own_log it writes that itself, and what it prints goes to a .err beside it.
+        Its output goes to its log; with own_log it writes the log itself, and its output goes to a .err file next to it.
         """
         log = self.log(host, label)
-        # libumad2sim makes sys-PID where it is started, and process numbers are those of the host's namespace: in one
-        # directory for all clusters two opensm of the same number would take away each other's.
+        # libumad2sim creates sys-PID in the current directory, and process numbers are those of the host's namespace: with one
+        # directory for all clusters, two opensm with the same number would remove each other's.
         prefix = self.yard.prefix(host, str(self.root / "run"))
-        # env(1) stands between nsenter and the daemon, so that a preloaded library touches only the daemon.
+        # env(1) is between nsenter and the daemon, so that a preloaded library affects only the daemon.
         extra = ["env", *(f"{key}={value}" for key, value in env.items())] if env else []
         with open(log.with_suffix(".err") if own_log else log, "ab") as out:
             process = subprocess.Popen([*prefix, *extra, *command], env=self.environment(host), cwd="/", stdin=stdin,
@@ -327,7 +327,7 @@ class Cluster:
             env: Optional[dict[str, str]] = None, stdin: str = "", check: bool = False) -> subprocess.CompletedProcess:
         """Runs a command on a host and returns its output as text. On a slow machine `timeout` is longer (speed.py)."""
         timeout *= slowness()
-        # A command that hangs is ended in its host, not only its nsenter outside.
+        # A command that hangs is killed in its host, not only its nsenter outside.
         words = [*self.yard.prefix(host, cwd or str(self.root)), "timeout", "-k", "1", str(timeout), *command]
         environment = {**self.environment(host), **(env or {})}
         result = subprocess.run(words, env=environment, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -349,7 +349,7 @@ class Cluster:
         return "LSF" if self.lsf else "Slurm"
 
     def node_states(self) -> dict[str, str]:
-        """Slurm's word for each node, such as idle, alloc, drained, down*; LSF's in the same words."""
+        """Slurm's state of each node, such as idle, alloc, drained, down*; LSF's states use the same words."""
         if self.lsf:
             words = {"ok": "idle", "closed_Full": "allocated", "closed_Adm": "drained", "unreach": "down*", "unavail": "down*"}
             return {node: words.get(word, word) for node, word in self.lsf.hosts().items()}
@@ -360,8 +360,8 @@ class Cluster:
         return states
 
     def resume(self, node: str) -> None:
-        """Sets a node that was set down back to use. Its daemon's registration may do so first (ReturnToService=2), and
-        Slurm refuses to resume what is in use."""
+        """Returns a node that was set down to service. Its daemon's registration may do so first (ReturnToService=2), and Slurm
+        refuses to resume a node in use."""
         refused = self.run("scontrol", "update", f"nodename={node}", "state=resume")
         if refused.returncode and self.node_states()[node].rstrip("*") not in ("idle", "mixed", "allocated"):
             raise RuntimeError(f"{node} cannot be resumed: {refused.stderr.strip()}: {self.node_states()[node]}")
@@ -369,8 +369,8 @@ class Cluster:
     # --- faults ---
 
     def power_off(self, host: str) -> None:
-        """Cuts a host's power: every process of it dies, its links to both networks go away."""
-        if self.lsf:  # first: what it sees of a job's end there is no end
+        """Cuts a host's power: all of its processes die, its links to both networks go away."""
+        if self.lsf:  # first: a job's end that it sees now is not a real end
             self.lsf.set_host(host, "off")
         self.yard.power_off(host)
         for key in [key for key in self.daemons if key[0] == host]:
@@ -380,7 +380,7 @@ class Cluster:
         self._record()
 
     def hang(self, host: str) -> None:
-        """The host's kernel hangs: its links stay up, nothing runs. Until it is powered off."""
+        """The host's kernel hangs: its links stay up, nothing runs, until it is powered off."""
         self.yard.hang(host)
 
     def power_on(self, host: str) -> None:

@@ -1,5 +1,5 @@
-"""Children with a deadline: one that hangs is told with all that still runs below it, and ended, so that a run of the
-tests has its result in any case.
+"""Children with a deadline: one that hangs is reported with all of its running descendants, and killed, so that a test run always
+has a result.
 """
 
 import os
@@ -10,7 +10,7 @@ from typing import Optional
 from .process import Pid, children, kill_tree
 from .speed import slowness
 
-OVERDUE = 124  # the exit status of what was ended here, as timeout(1) has it
+OVERDUE = 124  # the exit status of what was killed here, as with timeout(1)
 
 
 def _word(path: Path) -> str:
@@ -21,14 +21,14 @@ def _word(path: Path) -> str:
 
 
 def _thread(folder: Path) -> str:
-    """Where in the kernel a thread is: its stack, or without the right to see it the one word of wchan."""
+    """Where in the kernel a thread is: its stack, or without permission to see it the symbol in wchan."""
     state = _word(folder / "stat").rpartition(")")[2].split()[:1]
     frames = [line.split()[-1].partition("+")[0] for line in _word(folder / "stack").splitlines()[:4]]
     return f"{''.join(state)} {' < '.join(frames) or _word(folder / 'wchan') or '?'}"
 
 
 def autopsy(pid: int, depth: int = 0) -> str:
-    """What runs at and below a process: its command line and where its threads are."""
+    """What runs in a process and its descendants: command lines and where threads are."""
     folder = Path(f"/proc/{pid}")
     words = (_word(folder / "cmdline") or _word(folder / "comm"))[:100]
     threads = sorted({_thread(task) for task in (folder / "task").glob("*")})
@@ -37,14 +37,14 @@ def autopsy(pid: int, depth: int = 0) -> str:
 
 
 def end(root: Pid, what: str, seconds: float) -> str:
-    """Kills what is overdue, with all below it; the text says what ran there."""
+    """Kills an overdue process with its descendants; returns a text on what ran there."""
     text = f"{what} has not ended within {seconds:g} s. What still ran:\n{autopsy(root.pid)}"
     kill_tree(root)
     return text
 
 
 def call(command: list, seconds: Optional[float], **options) -> int:
-    """Runs a child to its end and returns its exit status; whatever ends us, it is asked to end and waited for.
+    """Runs a child to its end and returns its exit status; if we are ended, the child is terminated and waited for.
 
     On a slow machine the seconds are longer (speed.py).
     """

@@ -1,8 +1,8 @@
-"""The InfiniBand fabric of a cluster: ibsim carries it, opensm runs it, programs speak real MADs to it.
+"""The InfiniBand fabric of a cluster: ibsim simulates it, opensm manages it, programs send real MADs to it.
 
-ibsim listens on abstract sockets, which belong to a network namespace: it and its clients run on the
-controller's host. They sit on a spine switch's port 0, so that no power-off of a host cuts them off.
-ibsim serves ten clients, and one that is killed keeps its place: clients here are ended by SIGTERM.
+ibsim listens on abstract sockets, which belong to a network namespace: it and its clients run on the controller's host. They use
+port 0 of a spine switch, so that powering off a host does not disconnect them. ibsim serves ten clients, and a killed client
+keeps its slot: clients here are ended by SIGTERM.
 """
 
 import json
@@ -26,7 +26,7 @@ def umad2sim() -> Path:
 
 
 class Fabric:
-    """One ibsim: what it carries (read from its net file) and its console."""
+    """One ibsim: the fabric (read from its net file) and its console."""
 
     def __init__(self, root: Path):
         self.root = root
@@ -40,27 +40,27 @@ class Fabric:
             self.read_net()
 
     def read_net(self) -> None:
-        """Who hangs on it; also before it is started."""
+        """Reads the connected nodes; also before it is started."""
         for line in self.net.read_text().splitlines():
             if match := CA.match(line):
                 self.hcas.setdefault(match["host"], []).append(match["id"])
             elif match := SWITCH.match(line):
-                self.second_seat, self.seat = self.seat, match["id"]  # the last one is of the highest tier
+                self.second_seat, self.seat = self.seat, match["id"]  # the last one is in the highest tier
 
     def environment(self) -> dict[str, str]:
-        """What a program needs so that its MADs go to this fabric."""
+        """The environment for a program whose MADs should go to this fabric."""
         return {"LD_PRELOAD": str(umad2sim()), "IBSIM_SOCKNAME": self.root.name, "SIM_HOST": self.seat}
 
     def notices(self) -> dict[str, str]:
-        """What else fabricwatchd needs, so that opensm's reports come to it: a seat where no subnet manager is."""
+        """Additional environment for fabricwatchd, so that opensm's reports reach it: a seat without a subnet manager."""
         return {"RAIL_IBSIM_NOTICES": self.second_seat}
 
     def start(self, cluster) -> None:
-        """ibsim, then opensm; returns when every port has its address."""
+        """Starts ibsim, then opensm; returns when every port has its address."""
         self.read_net()
         self.pipe.unlink(missing_ok=True)
         os.mkfifo(self.pipe)
-        console = os.open(self.pipe, os.O_RDWR)  # opened for writing too: ibsim never sees its end
+        console = os.open(self.pipe, os.O_RDWR)  # also opened for writing, so that ibsim never sees its end
         try:
             cluster.spawn("ctl", "ibsim", ["ibsim", "-s", *LIMITS, str(self.net)],
                           env={"IBSIM_SOCKNAME": self.root.name}, stdin=console)
@@ -71,19 +71,19 @@ class Fabric:
         self.start_opensm(cluster)
 
     def start_opensm(self, cluster) -> None:
-        """Returns when it has brought the subnet up, again if it ran before."""
+        """Returns when it has brought the subnet up, also if it ran before."""
         osm_log = self.root / "log" / "opensm.log"
         begin = osm_log.stat().st_size if osm_log.exists() else 0
         folder = self.root / "state" / "opensm"
         folder.mkdir(parents=True, exist_ok=True)
-        # -d2: each line of the log is written at once.
+        # -d2: flushes each line of the log.
         cluster.spawn("ctl", "opensm", ["opensm", "-d2", "-f", str(osm_log), "-g", "0x" + self.seat.partition("-")[2]],
                       env={**self.environment(), "OSM_TMP_DIR": f"{folder}/", "OSM_CACHE_DIR": f"{folder}/"})
         wait_for(lambda: "SUBNET UP" in osm_log.read_bytes()[begin:].decode(errors="replace"), 30, "opensm to bring the subnet up",
                  [osm_log, self.root / "log" / "ctl.opensm.log"])
 
     def console(self, command: str) -> str:
-        """Sends one command to ibsim's console and returns what it answered."""
+        """Sends one command to ibsim's console and returns its answer."""
         before = self.log.stat().st_size
         fifo = os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK)
         try:
@@ -106,13 +106,13 @@ class Fabric:
 
 
 def discovered(cluster):
-    """Hosts with the number of their HCAs, and units, as seen live."""
+    """Hosts with the number of their HCAs, and units, as discovered live."""
     live = cluster.root / "etc" / "live.json"
     cluster.out("railtopo", "discover", "--live", "--force", "--out", str(live), env=cluster.fabric.environment())
     return json.loads(live.read_text())
 
 
-# What a fabric file says beside the fabric itself: where it came from, and what the subnet manager gave or knows.
+# Contents of a fabric file besides the fabric itself: its origin, and what the subnet manager assigned or knows.
 CIRCUMSTANCES = ("source", "lid", "state", "time")
 
 

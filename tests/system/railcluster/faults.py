@@ -1,4 +1,4 @@
-"""Undoing every fault: a cluster that several tests share is the same for each of them."""
+"""Undoes every fault: a cluster shared by several tests is in the same state for each of them."""
 
 import shutil
 import signal
@@ -7,7 +7,7 @@ from .process import wait_for
 
 
 def forget_files(cluster) -> None:
-    """Removes what tests and their jobs have written: beside the cluster's own files, and on the shared file system."""
+    """Removes files written by tests and their jobs: next to the cluster's own files, and on the shared file system."""
     scratch = cluster.root / "scratch"
     left = [path for path in cluster.root.iterdir() if path.name not in cluster.own_files and path != scratch]
     for path in [*left, *(scratch.iterdir() if scratch.exists() else ())]:
@@ -18,7 +18,7 @@ def forget_files(cluster) -> None:
 
 
 def restore(cluster) -> None:
-    """No jobs, every host on, plugged in and idle, sound hardware, daemons running, and no memory of incidents."""
+    """Restores the initial state: no jobs, every host on, plugged in and idle, sound hardware, daemons running, no incidents."""
     for daemon in cluster.daemons.values():
         daemon.kill(signal.SIGCONT)
     if cluster.lsf:

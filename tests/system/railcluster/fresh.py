@@ -1,4 +1,4 @@
-"""A copy of the sources with caches of its own: what a machine finds that has never run any of this before."""
+"""A copy of the sources with its own caches, as on a machine that has never run any of this before."""
 
 import os
 import shutil
@@ -10,14 +10,15 @@ from .build import SOURCE
 
 
 class Fresh:
-    """The copy is in `source`, what its commands run with in `environment`; close() removes all of it, also as a context.
+    """The copy is in `source`, the environment for its commands in `environment`; close() removes everything, also as a context.
 
-    Without a repository (a release) all files are copied, otherwise those that git knows or would take, as they are now.
+    Without a repository (a release) all files are copied, otherwise those that git tracks or would add, with their current
+    content.
     """
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="railyard-cold-", dir=os.environ.get("TMPDIR", "/var/tmp")))
-        self.folder.chmod(0o711)  # some tests go on as another user, in directories below
+        self.folder.chmod(0o711)  # some tests continue as another user, in directories below
         self.source = self.folder / "railyard"
         try:
             self._copy()
@@ -26,7 +27,7 @@ class Fresh:
             raise
         (self.folder / "ccache.conf").touch()
         (self.folder / "tmp").mkdir()
-        # ccache's own settings may name another cache, also one on another machine.
+        # ccache's own settings may specify another cache, also one on another machine.
         left = {name: value for name, value in os.environ.items() if not name.startswith("CCACHE_")}
         own = {"XDG_CACHE_HOME": "cache", "CCACHE_DIR": "cache/ccache", "CCACHE_CONFIGPATH": "ccache.conf", "TMPDIR": "tmp"}
         self.environment = {**left, **{name: str(self.folder / place) for name, place in own.items()}}
@@ -47,7 +48,7 @@ class Fresh:
             subprocess.run(["git", "-C", self.source, *words], check=True)
 
     def close(self) -> None:
-        subprocess.run(["chmod", "-R", "u+w", self.folder], check=False)  # a release is tried read-only
+        subprocess.run(["chmod", "-R", "u+w", self.folder], check=False)  # a release is tested read-only
         shutil.rmtree(self.folder)
 
     def __enter__(self) -> "Fresh":

@@ -1,10 +1,9 @@
-"""Hosts as namespaces: names, addresses, process trees and power switches of their own.
+"""Hosts as namespaces with their own names, addresses, process trees and power switches.
 
-The yard is one process with a network, mount and process namespace of its own; it holds the bridge.
-Each host is a child of the yard with network, host name, process, mount and IPC namespaces. Nothing
-has a name outside: killing the yard's first process ends every host and everything that runs in one,
-and the kernel then takes back links, mounts and addresses. ROOT/hardware is a memory file system of the
-yard's own: sysfs trees are ten thousand small files.
+The yard is a process with its own network, mount and process namespaces; it holds the bridge. Each host is a child of the yard
+with network, host name, process, mount and IPC namespaces. Nothing has a name outside: killing the yard's first process ends
+every host and everything that runs in one, and the kernel then removes links, mounts and addresses. ROOT/hardware is a memory
+file system of the yard: sysfs trees are ten thousand small files.
 
 Powering off is SIGKILL to the host's init; cutting its cable sets the bridge's end of its link down.
 """
@@ -22,19 +21,19 @@ from typing import Optional, Sequence
 from .process import Pid, children, kill_tree, wait_for
 
 NETWORK = "10.77.0"
-# Reaps what is orphaned in its process namespace; `sleep` alone would leave zombies.
+# Reaps orphans in its process namespace; `sleep` alone would leave zombies.
 INIT = "while :; do sleep 86400; done"
-# A yard that is tied to its maker ends when the pipe on its standard input closes. As the other it reaps meanwhile: a host
-# whose power is cut is not gone as long as somebody is to reap what entered it.
+# A yard that is tied to its maker ends when the pipe on its standard input closes. Until then it reaps like the other: a host
+# whose power is cut is not gone until the processes that entered it have been reaped.
 TIED_INIT = "exec 3<&0; cat <&3 >/dev/null & wait $!"
 
 
 class NotPermitted(Exception):
-    """This machine refuses namespaces; the text says which step failed."""
+    """This machine does not permit namespaces; the text says which step failed."""
 
 
 class Yard:
-    """All hosts of one cluster. `init` and `inits` outlive the maker when the yard is not tied to it."""
+    """All hosts of one cluster. `init` and `inits` outlive the maker if the yard is not tied to it."""
 
     namespaces = True
 
@@ -49,12 +48,12 @@ class Yard:
         self.inits: dict[str, Pid] = {}
         self.addresses: dict[str, str] = {}
         self._lifeline: Optional[int] = None
-        self._stopped: dict[str, set[Pid]] = {}  # what entered a host that hangs
+        self._stopped: dict[str, set[Pid]] = {}  # processes that entered a hanging host
 
     # --- starting ---
 
     def start(self, addresses: dict[str, str], tied: bool) -> None:
-        """Makes the yard with its bridge and name tables; hosts are booted one by one."""
+        """Creates the yard with its bridge and name tables; hosts are booted one by one."""
         self.addresses = dict(addresses)
         etc = self.root / "etc"
         etc.mkdir(exist_ok=True)
@@ -74,11 +73,11 @@ class Yard:
             os.close(stdin)
 
     def prepared(self) -> str:
-        """Commands, each with && behind it, that a kind of hosts needs the yard to run before it is up."""
+        """Commands, each followed by &&, that a kind of host needs in the yard before it is up."""
         return ""
 
     def until_closed(self) -> str:
-        """What a yard that is tied to its maker runs: its end is the end of all."""
+        """The command of a yard that is tied to its maker: when it ends, everything ends."""
         return TIED_INIT
 
     def boot(self, name: str) -> None:
@@ -90,7 +89,7 @@ class Yard:
             (home / folder).mkdir(parents=True, exist_ok=True)
         os.chmod(home / "tmp", 0o1777)
         binds = [f"mkdir -p {home}{path} && mount --bind {path} {home}{path}" for path in self.shared]
-        # Open MPI names its segments in /dev/shm by host and job, which two clusters have alike.
+        # Open MPI names its segments in /dev/shm by host and job, which may be the same in two clusters.
         binds += [f"mount --rbind {home}/tmp /tmp", f"mount --rbind {home}/run /run",
                   "{ [ ! -d /dev/shm ] || mount -t tmpfs -o mode=1777 shm /dev/shm; }"]
         (home / "boot_id").write_text(f"{uuid.uuid4()}\n")
@@ -105,7 +104,7 @@ class Yard:
         self._connect(name)
 
     def _connect(self, name: str) -> None:
-        """A link from the host to the bridge, and the host's address."""
+        """Creates a link from the host to the bridge, and the host's address."""
         inner = self._inner(self.inits[name])
         self._yard("ip", "link", "add", f"v{name}", "type", "veth", "peer", "name", "eth0", "netns", inner)
         self._yard("ip", "link", "set", f"v{name}", "master", "br0", "up")
@@ -113,7 +112,7 @@ class Yard:
             subprocess.run([*self.prefix(name), "ip", *command.split()], check=True)
 
     def _unshare(self, enter: list[str], name: str, kinds: list[str], script: str, stdin) -> Pid:
-        """Starts the init of a set of namespaces; returns it as seen from outside."""
+        """Starts the init of a set of namespaces; returns its process as seen from outside."""
         up, log = self.root / f"{name}.up", self.root / "log" / f"{name}.init.log"
         up.unlink(missing_ok=True)
         command = [*enter, "unshare", *kinds, "--pid", "--fork", "--mount-proc", "sh", "-c", script]
@@ -138,7 +137,7 @@ class Yard:
         return Pid.of(pid)
 
     def _inner(self, init: Pid) -> str:
-        """A host's init as the yard's own process namespace numbers it."""
+        """The pid of a host's init in the yard's own process namespace."""
         status = Path(f"/proc/{init.pid}/status").read_text()
         pids = next(line for line in status.splitlines() if line.startswith("NSpid:")).split()
         return pids[-2]
@@ -149,29 +148,29 @@ class Yard:
     # --- using ---
 
     def prefix(self, name: str, folder: Optional[str] = None) -> list[str]:
-        """The words to put before a command so that it runs in a host."""
+        """The command prefix to run something in a host."""
         enter = ["nsenter", "-t", str(self.inits[name].pid), "-n", "-u", "-p", "-m", "-i"]
         return [*enter, f"--wd={folder}", "--"] if folder else [*enter, "--"]
 
     def inner(self, name: str) -> str:
-        """A host's init as a process of the yard that is in none of its hosts sees it."""
+        """A host's init as seen by a process of the yard outside of its hosts."""
         return self._inner(self.inits[name])
 
     def yard_prefix(self) -> list[str]:
-        """The words to put before a command so that it runs in the yard, beside all hosts, and ends with it."""
+        """The command prefix to run something in the yard, next to all hosts; it ends with the yard."""
         return ["nsenter", "-t", str(self.init.pid), "-n", "-m", "-p", "--"]
 
     def outside(self, path: Path) -> Path:
-        """A path that only the yard sees, such as its memory file system, as this process reaches it."""
+        """The path in this process for one that only the yard sees, such as its memory file system."""
         return Path(f"/proc/{self.init.pid}/root{path}")
 
     def is_on(self, name: str) -> bool:
         return name in self.inits and self.inits[name].alive()
 
     def power_off(self, name: str) -> None:
-        """Every process of the host dies at once and its link goes away, as if its power had been cut: nobody is told by
-        TCP that a connection is over. The link goes first, and by itself: connections that nobody ends keep the
-        namespace, and all that is in it, for minutes."""
+        """Kills every process of the host at once and removes its link, as if its power had been cut: TCP peers get no notice
+        that a connection is closed. The link is removed first, separately: open connections keep the namespace, and all that
+        is in it, for minutes."""
         self._yard("ip", "link", "del", f"v{name}")
         init = self.inits.pop(name)
         init.kill(signal.SIGKILL)
@@ -180,13 +179,13 @@ class Yard:
         wait_for(lambda: not init.alive(), 10, f"host {name} to be off", every=0.01)
 
     def hang(self, name: str) -> None:
-        """Every process of the host stops; its kernel answers pings and takes connections. Only a power-off ends that."""
+        """Stops every process of the host; its kernel answers pings and accepts connections. Only a power-off ends that."""
         mine = os.readlink(f"/proc/{self.inits[name].pid}/ns/pid")
         for path in Path("/proc").glob("[0-9]*/ns/pid"):
             try:
                 if os.readlink(path) == mine:
                     process = Pid.of(int(path.parts[2]))
-                    # nsenter stops itself when its child is stopped, and a stopped one never buries its child.
+                    # nsenter stops itself when its child is stopped, and a stopped nsenter never reaps its child.
                     if parent := process.parent():
                         self._stopped.setdefault(name, set()).add(parent)
                     process.kill(signal.SIGSTOP)
@@ -207,7 +206,7 @@ class Yard:
 
 
 def permitted() -> Optional[str]:
-    """None where hosts can be namespaces; otherwise the reason why not."""
+    """None if hosts can be namespaces; otherwise the reason."""
     if os.geteuid() != 0:
         return "not root"
     for tool in ("unshare", "nsenter", "ip"):

@@ -1,4 +1,4 @@
-"""Idle checks on a cluster: their configuration, their jobs and what they found."""
+"""Idle checks on a cluster: their configuration, their jobs and their results."""
 
 import json
 import signal
@@ -11,8 +11,8 @@ OURS = "railyard-check"
 
 
 class IdleChecks:
-    """Hosts are tried this often, two at a time; by railcheck with a double of NVML of its own, behind these words of sh.
-    Of level 2 only the time is used, minutes in which a test can hold a check: they are made at level 1."""
+    """Hosts are checked this often, two at a time, by railcheck with its own double of NVML, after the shell commands `first`.
+    Only the time limit of level 2 is used, minutes in which a test can hold a check: the checks run at level 1."""
 
     def __init__(self, cluster, every, first="", level=2, queue=""):
         if not cluster.yard.namespaces:
@@ -45,7 +45,7 @@ exec {cluster.options.build}/railcheck preflight --level=1 --nvml={cluster.optio
         self.cluster.daemons["ctl", "restartd"].kill(signal.SIGHUP)
 
     def jobs(self):
-        """Those there are, and the host of each; under LSF those that run."""
+        """The existing jobs, and the host of each; under LSF the running ones."""
         if self.cluster.lsf:
             rows = [line.split() for line in self.cluster.run("bjobs", "-w", "-u", "all", "-q", self.queue).stdout.splitlines()]
             jobs = {row[0]: row[5] for row in rows if len(row) > 6 and row[2] == "RUN" and row[6] == OURS}
@@ -57,7 +57,7 @@ exec {cluster.options.build}/railcheck preflight --level=1 --nvml={cluster.optio
         return {job: host for job, _, host in jobs}
 
     def wait_for_two(self):
-        """Two that run; their jobs."""
+        """Waits for two running jobs, and returns them."""
         def two():
             running = list(self.jobs()) if self.cluster.lsf else \
                 self.cluster.out("squeue", "-h", "-n", OURS, "-t", "R", "-o", "%i").split()
@@ -70,6 +70,6 @@ def logs(cluster):
 
 
 def results(cluster):
-    """What railctl checks lists of GPUs, by host and component."""
+    """What railctl checks lists for GPUs, by host and component."""
     checks = json.loads(cluster.out("railctl", "--json", "checks", "--all"))
     return {(row["host"], row["component"]): row for row in checks["rows"] if row["check"].startswith("gpu.")}

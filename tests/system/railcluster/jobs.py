@@ -1,4 +1,4 @@
-"""Jobs on a cluster: submitting heat2d, following it, and reading what it printed."""
+"""Jobs on a cluster: submitting heat2d, following it, and reading its output."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ DONE = re.compile(r"^heat2d: done steps (?P<step>\d+) checksum (?P<checksum>\S+)
 
 
 class Seen(NamedTuple):
-    """A job as Slurm sees it at one moment."""
+    """A job's state in Slurm at one moment."""
 
     state: str
     nodes: list[str]
@@ -37,7 +37,7 @@ class Job:
                     comment[1].strip() if comment else "")
 
     def wait_state(self, state: str, seconds: float, restarts: Optional[int] = None) -> Seen:
-        """Waits for a state, in the incarnation with this many restarts where one is given."""
+        """Waits for a state; if `restarts` is given, in the incarnation with that many."""
         last: Optional[Seen] = None
 
         def reached() -> Optional[Seen]:
@@ -53,11 +53,11 @@ class Job:
             raise type(error)(f"{error}\nlast seen: {last}") from None
 
     def ranks(self) -> list[str]:
-        """The hosts that run its ranks now, in Slurm's order, without railrun's spares: its step names them, which comes after
-        the batch script."""
+        """The hosts that run its ranks now, in Slurm's order, without railrun's spares: those of its step, which starts after the
+        batch script."""
         def steps() -> list[str]:
             lines = self.cluster.out("squeue", "--steps", "--noheader", "--jobs", str(self.number), "--format=%i %N").splitlines()
-            return [line.split()[1] for line in lines if re.match(r"\d+\.\d+ ", line)]  # one of --warm is small
+            return [line.split()[1] for line in lines if re.match(r"\d+\.\d+ ", line)]  # a step of --warm is small
         lists = wait_for(steps, 60, f"job {self.number} to have a step", self.logs(), every=0.1)
         return max((self.cluster.out("scontrol", "show", "hostnames", names).split() for names in lists), key=len)
 
@@ -81,7 +81,7 @@ class Job:
         return done[0]["checksum"]
 
     def wait_step(self, step: int, seconds: float) -> None:
-        """Waits until its solver has told of this step or a later one."""
+        """Waits until its solver has reported this step or a later one."""
         wait_for(lambda: any(int(match["step"]) >= step for match in self.lines(PROGRESS)), seconds,
                  f"job {self.number} to reach step {step}", self.logs())
 
@@ -93,7 +93,7 @@ class Job:
 def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, ckpt: Optional[Path] = None,
            options: tuple[str, ...] = (), launcher: str = "srun --mpi=pmix --ntasks-per-node=1",
            words: tuple[str, ...] = (), script: str = "") -> Job:
-    """Submits the solver, one rank a node; with a checkpoint folder it may be restarted. `script`: what follows the step."""
+    """Submits the solver, one rank per node; with a checkpoint folder it may be restarted. `script`: commands after the step."""
     folder = cluster.root / "scratch"
     folder.mkdir(exist_ok=True)
     output = folder / f"heat2d-{len(list(folder.glob('heat2d-*.out')))}.out"

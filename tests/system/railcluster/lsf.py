@@ -1,7 +1,7 @@
-"""The double of an LSF engine (tests/doubles/lsf) in place of Slurm's daemons: its hosts are those of the yard.
+"""The double of an LSF engine (tests/doubles/lsf) instead of Slurm's daemons: its hosts are those of the yard.
 
-It runs in the yard beside the hosts and enters them to start a job's processes. LSF's administrator is root here,
-as is restartd; gangs go through the queues "gang" and "gangrun" (railyard-lsf(7)).
+It runs in the yard next to the hosts and enters them to start a job's processes. LSF's administrator is root here, like
+restartd's user; gangs go through the queues "gang" and "gangrun" (railyard-lsf(7)).
 """
 
 import json
@@ -27,7 +27,7 @@ shift
 exec nsenter -t "$init" -n -u -p -m -i -- "$@"
 """
 SLOTS = 8
-# The recommended timing (railyard-lsf(7)), as far as the double knows it; its commands are real, so is its clock.
+# The recommended timing (railyard-lsf(7)), as far as the double supports it; its commands and its clock are real.
 QUEUES = [
     {"name": "gangrun", "priority": 45, "users": ["root"], "rerunnable": True},
     {"name": "gang", "priority": 40, "rerunnable": True, "res_req": "select[planned>0]", "fairshare": {"default": 1}},
@@ -36,12 +36,12 @@ QUEUES = [
 ]
 
 
-# mpirun refuses root, as whom all runs here, unless it is told twice.
+# mpirun refuses root, as which all runs here, unless both are set.
 MPIRUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def _timing() -> dict:
-    """On a slow machine a host that is silent is given up later, by exchanges of 5 s: what its agent does meanwhile takes longer."""
+    """On a slow machine a silent host is given up later, by exchanges of 5 s: its agent needs more time."""
     return {"timing": {"HOST_INACTIVITY_LIMIT": 2 + round(4 * (slowness() - 1))}} if slowness() > 1 else {}
 
 
@@ -52,13 +52,13 @@ class Lsf:
         self.bindir = self.folder / "bin"
 
     def _queues(self) -> list[dict]:
-        """Where gangs wait held nothing else keeps them from starting, and no other queue starts them."""
+        """Nothing except the hold keeps gangs in their queue from starting, and no other queue starts them."""
         if self.cluster.options.railyard.get("lsf.gangs_wait") != '"held"':
             return QUEUES
         return [{key: value for key, value in queue.items() if key != "res_req"} for queue in QUEUES if queue["name"] != "gangrun"]
 
     def railyard(self) -> dict[str, str]:
-        """What railyard.conf says of it."""
+        """The settings for railyard.conf."""
         return {"restartd.resource_manager": '"lsf"', "lsf.bindir": f'"{self.bindir}"'}
 
     def start(self) -> None:
@@ -68,7 +68,7 @@ class Lsf:
         enter.chmod(0o755)
         hosts = [{"name": node, "slots": SLOTS, "prefix": [str(enter), node]} for node in self.cluster.nodes]
         esub = self.cluster.options.build.resolve() / "esub.rail"
-        pretended = self.cluster.options.cloud  # no hosts: jobs are only states, and last
+        pretended = self.cluster.options.cloud  # no hosts: jobs are only states, and keep running
         if pretended:
             hosts = [{"name": node, "slots": SLOTS} for node in self.cluster.nodes]
         for node in [] if pretended else self.cluster.nodes:
@@ -89,7 +89,8 @@ class Lsf:
             (self.folder / "sbin" / "esub.rail").symlink_to(esub)
 
     def _write_conf(self) -> Path:
-        """The engine's own files: what an installation has at least, and behind it what railtopo exports, where railyard-lsf(7) says."""
+        """The engine's own files: the minimum of an installation, followed by the export of railtopo, as described in
+        railyard-lsf(7)."""
         folder, names = self.folder / "conf", ["ctl", *self.cluster.nodes]
         folder.mkdir(exist_ok=True)
         own = {
@@ -115,22 +116,22 @@ class Lsf:
         scratch.rename(self.folder / f"init.{node}")
 
     def set_host(self, node: str, state: str) -> None:
-        """Tells the double what became of a host: on, off, or cut off from the network."""
+        """Sets a host's state in the double: on, off, or cut off from the network."""
         if state == "on":
             self._note_init(node)
         subprocess.run([sys.executable, "-B", str(PROGRAM), "host", str(self.folder), node, state], check=True, stdout=subprocess.DEVNULL)
 
     def mbatchd(self, state: str) -> None:
-        """on, or off: its commands wait, jobs live on."""
+        """state: on, or off, when its commands wait and jobs keep running."""
         subprocess.run([sys.executable, "-B", str(PROGRAM), "mbatchd", str(self.folder), state], check=True, stdout=subprocess.DEVNULL)
 
     def requests(self) -> dict[str, int]:
-        """What mbatchd was asked so far, by command and options."""
+        """The requests that mbatchd has received, by command and options."""
         return json.loads(subprocess.run([sys.executable, "-B", str(PROGRAM), "requests", str(self.folder)], check=True,
                                          stdout=subprocess.PIPE, text=True).stdout)
 
     def submit(self, specs: list[dict]) -> None:
-        """Jobs as the last step of bsub hands them over, after the esubs: a bsub each would take minutes for thousands."""
+        """Submits jobs in the form of bsub's last step, after the esubs: separate bsubs would take minutes for thousands."""
         for spec in specs:
             request = {"command": "submit", "spec": spec, "id": None, "cwd": "/", "environment": {}, "argv": [], "env": {}}
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
@@ -141,7 +142,7 @@ class Lsf:
                 raise RuntimeError(f"{spec}: {answer}")
 
     def restore(self) -> None:
-        """No jobs, every host on, plugged in and open."""
+        """Restores the state without jobs, every host on, plugged in and open."""
         cluster = self.cluster
         wait_for(self._all_killed, 60, "the last test's jobs to be gone", [cluster.log("ctl", "lsf")], every=0.5)
         for name in cluster.cut_cables.copy():
@@ -160,14 +161,14 @@ class Lsf:
         return all(host["state"] == "ok" for host in hosts if host["name"] in self.cluster.nodes)
 
     def _all_killed(self) -> bool:
-        """An engine forgets what was asked of a job that is being moved, and a job on a lost host is only removed."""
+        """An engine forgets requests for a job that is being moved, and can only remove a job on a lost host."""
         jobs = self.cluster.run("bjobs", "-w", "-u", "all").stdout.splitlines()[1:]
         for number, _, state in (line.split()[:3] for line in jobs):
             self.cluster.run("bkill", *(["-r"] if state == "UNKWN" else []), number)
         return not jobs
 
     def hosts(self) -> dict[str, str]:
-        """bhosts' word for each host."""
+        """The state of each host from bhosts."""
         rows = [line.split() for line in self.cluster.out("bhosts", "-w").splitlines()[1:]]
         return {row[0]: row[1] for row in rows if row[0] in self.cluster.nodes}
 
@@ -177,7 +178,7 @@ class Lsf:
 
 
 class LsfJob(Job):
-    """A job on it, as bjobs shows it, in the words of those who follow jobs of Slurm."""
+    """A job in the engine, from bjobs, with the states of Slurm's jobs."""
 
     WORDS = {"PEND": "PENDING", "PSUSP": "PENDING", "RUN": "RUNNING", "UNKWN": "RUNNING", "DONE": "COMPLETED"}
 
@@ -189,7 +190,7 @@ class LsfJob(Job):
         return words[2], words[3], hosts
 
     def wait(self, state: str, seconds: float = 60, queue: str = "", without: str = "") -> list[str]:
-        """Until it is in the state, and where one is named in the queue, and not on the host; its hosts."""
+        """Waits until it is in the state, if given in the queue, and not on the host `without`; returns its hosts."""
         def there():
             now, there, hosts = self.bjobs()
             return (hosts or [""]) if now == state and queue in ("", there) and without not in hosts else None
@@ -202,7 +203,7 @@ class LsfJob(Job):
         self.restarts = restarts
         return Seen(self.WORDS.get(state, "COMPLETING"), hosts if state in ("RUN", "UNKWN") else [], restarts, state, "")
 
-    restarts = 0  # as last told: restartd forgets a job that has ended
+    restarts = 0  # as last reported: restartd forgets a job that has ended
 
     def ranks(self) -> list[str]:
         return self.bjobs()[2]
@@ -213,8 +214,8 @@ class LsfJob(Job):
 
 def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, ckpt: Optional[Path] = None, span: str = "unit",
            spares: int = 0, launcher: str = "mpirun", after: str = "") -> LsfJob:
-    """Submits the solver, one rank a host but for the spares; with a checkpoint folder it may be restarted. It writes its output
-    itself: LSF would bring it at the end only. `after`: a line that follows it."""
+    """Submits the solver, one rank per host except the spares; with a checkpoint folder it may be restarted. It writes its output
+    directly: LSF would deliver it only at the end. `after`: a command after it."""
     folder = cluster.root / "scratch"
     folder.mkdir(exist_ok=True)
     number = len(list(folder.glob("heat2d-*.sh")))
@@ -231,7 +232,7 @@ def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, c
 
 def bsub(cluster, hosts: int, *words: str, env: Optional[dict[str, str]] = None, options: tuple[str, ...] = (), queue: str = "gang",
          user: str = "") -> LsfJob:
-    """A gang on so many hosts, with its output beside the cluster's other files."""
+    """Submits a gang on this many hosts, with its output next to the cluster's other files."""
     folder = cluster.root / "scratch"
     folder.mkdir(exist_ok=True)
     os.chmod(folder, 0o1777)

@@ -1,7 +1,7 @@
-"""Hosts without namespaces: plain processes on loopback, where this machine permits nothing better.
+"""Hosts without namespaces: plain processes on loopback, if this machine permits nothing better.
 
-Slurm tells such hosts apart by `slurmd -N NAME` and a port each. Power off is SIGKILL to the recorded
-processes of the host and all below them; there is no cable to cut, and /tmp is shared.
+Slurm distinguishes such hosts by `slurmd -N NAME` and a port for each. Power off is SIGKILL to the recorded processes of the host
+and their descendants; there is no cable to cut, and /tmp is shared.
 """
 
 import socket
@@ -20,7 +20,7 @@ class PlainYard:
         self.processes: dict[str, list[Pid]] = {}
 
     def start(self, addresses: dict[str, str], tied: bool) -> None:
-        del tied  # nothing here ends by itself: the maker closes the yard
+        del tied  # nothing here ends automatically: the maker closes the yard
         self.addresses = {name: "127.0.0.1" for name in addresses}
         (self.root / "hardware").mkdir(exist_ok=True)
 
@@ -58,7 +58,7 @@ class PlainYard:
 
 
 def free_port() -> int:
-    """A TCP port nobody listens on now."""
+    """A TCP port on which no one listens now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -1,4 +1,4 @@
-"""What preflights of jobs are tried by: rails that they measure, and doubles of CUDA and NCCL for their hosts' GPUs."""
+"""The environment for preflights of jobs: rails to measure, and doubles of CUDA and NCCL for the hosts' GPUs."""
 
 import re
 import shutil
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from .rails import Rails, measure_by
 from .testing import skip
 
-RAILS, MBIT = 2, 50  # little, so that what a busy processor takes away is not taken for a slow cable
+RAILS, MBIT = 2, 50  # low, so that CPU load is not mistaken for a slow cable
 TOOK = re.compile(r"preflight of (\d+) hosts? took ([\d.]+) s: (.*)")
 
 
 @contextmanager
 def measured_rails(cluster):
-    """Rails between the hosts, by which preflights measure."""
+    """Rails between the hosts, for preflights to measure."""
     rails = Rails(cluster, RAILS, MBIT).lay()
     measure_by(cluster, rails)
     try:
@@ -24,9 +24,9 @@ def measured_rails(cluster):
 
 
 def measure_by_nccl(cluster, rails: Rails, library: str | None = None) -> None:
-    """Preflights measure these rails by doubles of CUDA and NCCL, or by this library in place of NCCL's. What each host says of itself
-    is made up: its checks over the doubles would take longer than a quick preflight may. Skips the test where there is no Open MPI,
-    or no doubles."""
+    """Preflights measure these rails with doubles of CUDA and NCCL, or with this library instead of NCCL's. Each host's own
+    results are made up: its checks over the doubles would exceed the time of a quick preflight. Skips the test without Open
+    MPI or without doubles."""
     if shutil.which("mpirun") is None:
         skip("Open MPI is not installed")
     build, gpus = cluster.options.build.resolve(), cluster.root / "gpus"

@@ -1,7 +1,7 @@
-"""Processes by recorded identity, and waiting with a deadline.
+"""Processes with recorded identity, and waiting with a deadline.
 
-A process is known by its pid and its start time (clock ticks since boot), so that a recorded pid
-that the kernel has given to another process is never signalled.
+A process is identified by its pid and its start time (clock ticks since boot), so that a recorded pid that has been reused for
+another process is never signalled.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 class Timeout(Exception):
-    """A condition did not come true before its deadline; the text says which, and ends with log tails."""
+    """A condition did not become true before its deadline; the text names it, and ends with log tails."""
 
 
 def _stat(pid: int) -> Optional[list[str]]:
@@ -31,7 +31,7 @@ def _stat(pid: int) -> Optional[list[str]]:
 
 
 class Pid(NamedTuple):
-    """One process, told apart from a later one with the same pid."""
+    """One process, distinguished from a later one with the same pid."""
 
     pid: int
     start: int
@@ -58,7 +58,7 @@ class Pid(NamedTuple):
 
 
 def children(pid: int) -> list[int]:
-    """Those of all its threads."""
+    """The children of all its threads."""
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
@@ -76,7 +76,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill_tree(root: Pid) -> None:
-    """SIGKILL to a process and all below it: stopped first, so that none forks away meanwhile."""
+    """SIGKILL to a process and all its descendants: stopped first, so that none forks in the meantime."""
     if not root.alive():
         return
     root.kill(signal.SIGSTOP)
@@ -93,12 +93,12 @@ def become_subreaper() -> None:
 
 
 def die_with_parent() -> None:
-    """Run between fork and exec: SIGTERM when the thread that forked us ends, however it does."""
+    """Run between fork and exec: SIGTERM when the thread that forked us ends, for any reason."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def leave_on_sigterm() -> None:
-    """SIGTERM raises SystemExit, so that what was started goes as well; a second one does not interrupt that."""
+    """SIGTERM raises SystemExit, so that started processes are cleaned up; a second one does not interrupt that."""
     def leave(*_) -> None:
         signal.signal(signal.SIGTERM, lambda *_: None)  # not SIG_IGN, which children would inherit
         raise SystemExit(143)
@@ -115,11 +115,10 @@ def tail(path: Path, lines: int = 15) -> str:
 
 def wait_for(condition: Callable[[], Found], seconds: float, what: str,
              logs: Sequence[Path] = (), every: float = 0.1, needs: Optional[Pid] = None) -> Found:
-    """Polls until condition() is true and returns its value; Timeout names what was waited for.
+    """Polls until condition() is true and returns its value; Timeout names the condition `what`.
 
-    An exception of the condition counts as "not yet", and its text is told if it is still there at the end.
-    `needs` is a process without which the condition cannot come true: its end ends the waiting. On a slow machine the
-    seconds are longer (speed.py).
+    An exception of the condition counts as "not yet", and its text is reported if it persists at the end. `needs` is a process
+    that the condition depends on: if it ends, so does the wait. On a slow machine the seconds are longer (speed.py).
     """
     seconds *= slowness()
     deadline = time.monotonic() + seconds
@@ -131,7 +130,7 @@ def wait_for(condition: Callable[[], Found], seconds: float, what: str,
                 return found
         except Timeout:
             raise
-        except Exception as error:  # noqa: BLE001: whatever a half-started daemon makes of us
+        except Exception as error:  # noqa: BLE001: whatever a half-started daemon causes
             reason = f"; last seen: {error}"
         died = needs is not None and not needs.alive()
         if died or time.monotonic() >= deadline:

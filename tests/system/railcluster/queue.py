@@ -1,4 +1,4 @@
-"""Jobs as tests submit and watch them, and what the controller logs of them."""
+"""Jobs that tests submit and watch, and the controller's log about them."""
 
 import contextlib
 import datetime
@@ -13,12 +13,12 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 
 
 def submit(cluster, *flags, script=SLEEP, env=None):
-    """The id of a new batch job."""
+    """Submits a batch job and returns its id."""
     return cluster.out("sbatch", "--parsable", "-o", f"{cluster.root}/%j.out", *flags, "--wrap", script, env=env)
 
 
 def fields(cluster, job):
-    """What scontrol shows of a job."""
+    """The fields of a job from scontrol."""
     text = cluster.out("scontrol", "-o", "show", "job", job)
     return dict(word.split("=", 1) for word in text.split(" ") if "=" in word)
 
@@ -29,7 +29,7 @@ def comment(cluster, job):
 
 
 def asked(cluster, job):
-    """The comment without why the job waits, which restartd adds where a machine takes its time."""
+    """The comment without the reason for waiting, which restartd adds if a machine is slow."""
     return comment(cluster, job).split("; railyard-why: ")[0]
 
 
@@ -42,7 +42,7 @@ def state(cluster, job):
 
 
 def output_of(cluster, *flags, script, env=None, seconds=90):
-    """What a batch job prints, once it has completed. sbatch -W looks only after 2, 4, 8, 16 and 32 seconds."""
+    """The output of a batch job, once it has completed. sbatch -W polls only after 2, 4, 8, 16 and 32 seconds."""
     job = submit(cluster, *flags, script=script, env=env)
     wait_for(lambda: state(cluster, job) not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"), seconds,
              f"job {job} to end", [cluster.root / f"{job}.out", cluster.log("ctl", "slurmctld")])
@@ -54,10 +54,10 @@ def output_of(cluster, *flags, script, env=None, seconds=90):
 
 
 def cancel(cluster, *jobs):
-    """Cancels jobs, and returns when their hosts are done with them.
+    """Cancels jobs, and returns when their hosts have finished with them.
 
-    A host reports it once and gets no answer. A report that slurmctld misses it asks for again after KillWait and twice
-    MessageTimeout, when it next looks, each minute (re_kill_job() in Slurm's job_mgr.c): 65 s to 125 s here.
+    A host reports it once and gets no answer. If slurmctld misses the report it asks again after KillWait plus twice
+    MessageTimeout, at its next check, every minute (re_kill_job() in Slurm's job_mgr.c): 65 s to 125 s here.
     """
     cluster.out("scancel", *jobs)
     wait_for(lambda: not cluster.out("squeue", "-h", "-j", ",".join(jobs)), 150, f"the hosts of {' '.join(jobs)} to be done with them",
@@ -74,12 +74,12 @@ def wait_for_resources(cluster, job, seconds=20):
 
 
 def look_at_all(cluster):
-    """The end of a job lets the main scheduler look at all jobs; returns when one that came later has run."""
+    """The end of a job makes the main scheduler examine all jobs; returns when a later one has run."""
     cluster.out("srun", "-N1", "-t1", "true")
 
 
 def seconds_of(text):
-    """A time as scontrol shows it, in seconds."""
+    """A time from scontrol, in seconds."""
     return int(datetime.datetime.fromisoformat(text).timestamp())
 
 
@@ -93,14 +93,14 @@ def units_of(cluster, nodes):
 
 
 def fill(cluster, nodes, *flags):
-    """Takes these nodes for one job."""
+    """Occupies these nodes with one job."""
     job = submit(cluster, "-N", str(len(nodes)), "-w", ",".join(nodes), *flags)
     wait_state(cluster, job, "RUNNING")
     return job
 
 
 def leave_five_free(cluster):
-    """Each unit has five free nodes: six fit nowhere together."""
+    """Leaves five free nodes in each unit: six fit in none."""
     return [fill(cluster, unit[:3]) for unit in cluster.units]
 
 
@@ -110,8 +110,8 @@ def log_lines(cluster, text):
 
 @contextlib.contextmanager
 def told(cluster, text, count=1, exactly=True):
-    """slurmctld logs `count` lines with `text` from here on, which are waited for where what this yields is called and at the
-    end of the block; with `exactly` there is not one more by then."""
+    """slurmctld logs `count` lines with `text` from here on; waits for them when the yielded function is called and at the end of
+    the block. With `exactly` there must not be one more by then."""
     before = len(log_lines(cluster, text))
 
     def new():
@@ -137,7 +137,7 @@ def restart_slurmctld(cluster, number=signal.SIGTERM):
 
 
 def refused(cluster, *command, env=None):
-    """The error of a submission that must fail."""
+    """The error message of a submission that must fail."""
     result = cluster.run(*command, env=env)
     check(result.returncode != 0, f"{' '.join(command)} was accepted")
     return result.stderr

@@ -1,5 +1,5 @@
-"""Rails between hosts that are namespaces: a bridge of the yard for each, and a cable from each host to it. A cable's rate
-is what its host's queueing discipline lets through, so that one can be made slow."""
+"""Rails between hosts that are namespaces: a bridge of the yard for each, and a cable from each host to it. A cable's rate is set
+by its host's queueing discipline, so that one can be made slow."""
 
 import subprocess
 from pathlib import Path
@@ -8,11 +8,11 @@ from typing import Callable
 from .cluster import Options
 from .testing import skip
 
-BUILD: list[Path] = []  # the folder in which railcheck is, where options_of() chose the cluster
+BUILD: list[Path] = []  # the folder of railcheck, set when options_of() chose the cluster
 
 
 def options_of(hosts: int) -> Callable[[Path], Options]:
-    """options() of a file that tries railcheck between `hosts` hosts: stock Slurm is all that it needs."""
+    """options() for a file that tests railcheck between `hosts` hosts: it only needs stock Slurm."""
     def options(build: Path) -> Options:
         BUILD[:] = [build.resolve()]
         return Options(build=None, units=1, hosts_per_unit=hosts)
@@ -21,11 +21,12 @@ def options_of(hosts: int) -> Callable[[Path], Options]:
 
 class Rails:
     def __init__(self, cluster, count: int, mbit: int):
-        """Cables, all of one rate: on a machine with two cores, what is not throttled measures its load."""
+        """Cables with equal rates: on a machine with two cores, an unthrottled cable would measure the CPU load."""
         self.cluster, self.count, self.mbit = cluster, count, mbit
 
     def lay(self) -> "Rails":
-        """To the hosts that are on; one that goes off takes its cables with it. Skips the test where there can be none."""
+        """Lays cables to the hosts that are on; a host that goes off loses its cables. Skips the test if they are not
+        possible."""
         yard = self.cluster.yard
         if not yard.namespaces:
             skip("rails are cables between namespaces, which this machine does not permit")
@@ -48,8 +49,8 @@ class Rails:
                   "burst", "64kb", "latency", "20ms")
 
     def delay(self, node: str, rail: int) -> None:
-        """What the host sends over this rail comes some 50 ms later for each small packet: netem's delay, which not every kernel
-        has, by a rate of 16 kbit/s. Slower, TCP would take packets that wait for lost, and send them again and again."""
+        """Delays each small packet from the host over this rail by some 50 ms: netem's delay, which not every kernel has, through
+        a rate of 16 kbit/s. If slower, TCP would consider queued packets lost and retransmit them repeatedly."""
         self._run(self.cluster.yard.prefix(node), "tc", "qdisc", "replace", "dev", f"rail{rail}", "root", "tbf", "rate", "16kbit", "burst",
                   "1600", "latency", "60s")
 
@@ -73,8 +74,8 @@ class Rails:
 
 
 def measure_by(cluster, rails) -> None:
-    """Preflights on these hosts measure by these rails; None: by what the fabric file names, which is not there. UCX lists a
-    host's interfaces in /sys, which shows those of the machine unless it is mounted anew."""
+    """Preflights on these hosts measure these rails; None: those in the fabric file, which does not exist. UCX lists a host's
+    interfaces from /sys, which shows those of the machine unless it is remounted."""
     program, link = cluster.options.build / "railcheck", cluster.root / "lib" / "railcheck"
     link.unlink(missing_ok=True)
     if rails is None:

@@ -3,10 +3,10 @@
 Usage: request.py METHOD URL [BODY] [--socket MUNGE-SOCKET] [--payload TEXT] [--authorization TEXT] [--repeat N]
                   [--channel UID [--then BODY ...]]
 
-Without --socket no credential is sent; --payload puts another text than the request's digest into it. Prints one
-line a request: the status, a space, the body. With --channel the credential carries a key for restartd's user, and
-more bodies follow on the same connection under that key; each line then begins with "signed" or "unsigned", by the
-answer's proof. Written from wire(7) alone. Needs nothing but Python and munge(1).
+Without --socket no credential is sent; --payload replaces the request's digest in it. Prints one line per request: the status, a
+space, the body. With --channel the credential carries a key for restartd's user, and more bodies follow on the same connection
+under that key; each line then begins with "signed" or "unsigned", depending on the answer's proof. Based on wire(7) alone. Needs
+only Python and munge(1).
 """
 
 import argparse

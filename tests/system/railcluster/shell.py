@@ -1,4 +1,4 @@
-"""A kept cluster in a shell: commands that run where they belong, and an environment to source.
+"""A kept cluster in a shell: commands that run on the right hosts, and an environment to source.
 
 `python3 -m railcluster.shell ROOT ACTION …` puts a fault into a running cluster; the commands in ROOT/bin call it.
 """
@@ -42,7 +42,7 @@ def write(cluster) -> Path:
     lines = [f'export PATH="{folder}:{cluster.options.build}:{cluster.options.build}/tests/apps:$PATH"',
              f"export LSF_ENVDIR={cluster.lsf.folder}" if cluster.lsf else f"export SLURM_CONF={cluster.slurm.conf('ctl')}",
              f"export RAILYARD_CONF={cluster.agents.conf}",
-             # import railckpt, here and in jobs; the tree stays as it is.
+             # import railckpt, here and in jobs; without writing to the tree.
              f"export PYTHONPATH={SOURCE / 'src/restart/ckpt'} PYTHONDONTWRITEBYTECODE=1",
              f"export LD_LIBRARY_PATH={cluster.options.build}/.libs",
              f"export RAIL_FABRIC={cluster.agents.fabric}", f"export RAIL_CLUSTER={root}"]

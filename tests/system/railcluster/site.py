@@ -1,7 +1,7 @@
-"""What a site has around its cluster: a service manager, and programs that reach all hosts.
+"""The site around a cluster: a service manager, and programs that reach all hosts.
 
-railctl runs them on the controller's host, from where no other host's processes can be reached here. So each is a
-script that leaves its words in a folder and waits; a thread of the test does what they ask, and answers.
+railctl runs them on the controller's host, which cannot reach processes of other hosts here. So each is a script that writes its
+arguments to a folder and waits; a thread of the test executes the request, and answers.
 """
 
 import os
@@ -25,7 +25,7 @@ sed 1d "$name.answer"
 exit "$(sed 1q "$name.answer")"
 """
 
-# A command of the host's own Slurm, for a program of this machine that runs beside it.
+# A command of the host's own Slurm, for a program of this machine that runs next to it.
 INSIDE = """\
 #!/bin/sh
 exec {prefix} env PATH=/usr/sbin:/usr/bin:/sbin:/bin {name} "$@"
@@ -33,7 +33,7 @@ exec {prefix} env PATH=/usr/sbin:/usr/bin:/sbin:/bin {name} "$@"
 
 
 def run_railctl(cluster, *words: str, host: str = "ctl", timeout: float = 180) -> subprocess.CompletedProcess:
-    """railctl on a host. Another Debian cannot run it: there it has the host's network and name, and its commands."""
+    """Runs railctl on a host. Another Debian cannot run it: there it uses the host's network, name and commands."""
     if not cluster.options.userland:
         return cluster.run("railctl", *words, host=host, timeout=timeout)
     folder = cluster.root / "inside" / host
@@ -44,15 +44,15 @@ def run_railctl(cluster, *words: str, host: str = "ctl", timeout: float = 180) -
     environment = cluster.environment(host)
     environment["PATH"] = f"{folder}:{environment['PATH']}"
     (cluster.root / "tmp").mkdir(exist_ok=True)
-    environment["TMPDIR"] = str(cluster.root / "tmp")  # which both see
+    environment["TMPDIR"] = str(cluster.root / "tmp")  # visible to both
     init = str(cluster.yard.inits[host].pid)
     return subprocess.run(["nsenter", "-t", init, "-n", "-u", "--", "timeout", "-k", "1", str(timeout), "railctl", *words],
                           env=environment, input="", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
 
 
 class Site:
-    """Used as a context. `asked` holds what was asked for; `refuse` makes a request fail: a word in it -> a text; `when`
-    has something done first, once: a word in it -> a function."""
+    """Used as a context. `asked` holds the requests; `refuse` makes a request fail: word in it -> text; `when` does something
+    first, once: word in it -> function."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -98,7 +98,7 @@ class Site:
                 ask.unlink()
                 try:
                     status, text = self._answer(kind, words)
-                except BaseException as error:  # noqa: BLE001: told to the script, and by __exit__
+                except BaseException as error:  # noqa: BLE001: reported to the script, and by __exit__
                     self.broken.append(error)
                     status, text = 99, str(error)
                 scratch = ask.with_suffix(".scratch")
@@ -107,11 +107,11 @@ class Site:
             time.sleep(0.02)
 
     def later(self, function: Callable[[], object]) -> None:
-        """Has something done while railctl runs."""
+        """Does something while railctl runs."""
         def run() -> None:
             try:
                 function()
-            except BaseException as error:  # noqa: BLE001: told by __exit__
+            except BaseException as error:  # noqa: BLE001: reported by __exit__
                 self.broken.append(error)
         self._threads.append(threading.Thread(target=run, daemon=True))
         self._threads[-1].start()
@@ -169,7 +169,7 @@ class Site:
             wait_for(lambda: not daemon.alive(), 90, "slurmctld to stop", [daemon.log])
 
     def start(self) -> None:
-        """As systemd does: without -i, so that what it cannot read stops it; it need not be up."""
+        """Like systemd: without -i, so that unreadable input stops it; it need not come up."""
         self.cluster.spawn("ctl", "slurmctld", ["slurmctld", "-D"], own_log=True)
 
     def restart_slurmds(self, hosts: list[str]) -> None:

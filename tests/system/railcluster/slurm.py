@@ -1,7 +1,7 @@
-"""Slurm and munge of a cluster: their files, and reading what the controller says.
+"""Slurm and munge of a cluster: their files, and reading the controller's output.
 
-One configuration for all hosts where they are namespaces. Plain processes share one loopback and one
-/tmp, so each gets a folder with the same files but its own port, temporary and spool folders.
+One configuration for all hosts if they are namespaces. Plain processes share one loopback and one /tmp, so each gets a folder
+with the same files but its own port, temporary and spool folders.
 """
 
 import os
@@ -63,7 +63,7 @@ SlurmdParameters=config_overrides
 PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE
 """
 NODE = "CPUs=16 Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=1000 Gres=gpu:8"
-# Nodes without a slurmd: real scheduling, jobs that get nodes stay CONFIGURING.
+# Nodes without a slurmd: real scheduling, and jobs with nodes stay CONFIGURING.
 CLOUD = """\
 SuspendProgram=/bin/true
 ResumeProgram=/bin/true
@@ -141,7 +141,7 @@ class Slurm:
         names = "" if self.cloud else f"NodeName={_fold(self.nodes)} "
         count = f"File={self.root}/gpu/nvidia[0-{GPUS - 1}]" if self._gpu_files() else f"Count={GPUS} Flags=CountOnly"
         (folder / "gres.conf").write_text(f"{names}Name=gpu {count}\n")
-        # The hosts of Debian 13's Slurm have no cgroups of their own.
+        # Debian 13's Slurm has no separate cgroups for these hosts.
         (folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if self.userland.root else "CgroupAutomount=no\n")
         (folder / "topology.conf").write_text("\n".join(self._switches()) + "\n")
         if self.topology_yaml:
@@ -152,7 +152,7 @@ class Slurm:
         programs = f"ucx={lib}/librailucx.so railrun={lib}/railrun railcheck={lib}/railcheck railckpt={lib}/railckpt"
         spank = f"optional {self.plugin_dir}/spank_rail.so{places} {programs}\n" if "spank_rail.so" in have else ""
         (folder / "plugstack.conf").write_text(spank)
-        if node is not None:  # one /tmp for all: PMIx's session folders must not meet
+        if node is not None:  # a shared /tmp: PMIx's session folders must not collide
             (folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={self.root}/hosts/{node}/tmp\n")
 
     def _with_settings(self, text: str) -> str:
@@ -161,7 +161,7 @@ class Slurm:
         return "\n".join([*lines[:at], *(f"{key}={value}" for key, value in self.settings.items()), *lines[at:]]) + "\n"
 
     def _switches(self) -> list[str]:
-        """The units and pods as the stock plugins know them: blocks, or a switch for each and one above all."""
+        """The units and pods for the stock plugins: blocks, or a switch for each and one above all."""
         if self.settings.get("TopologyPlugin") == "topology/block":
             blocks = [f"BlockName=unit{index} Nodes={_fold(unit)}" for index, unit in enumerate(sum(self.pods, []))]
             return [*blocks, f"BlockSizes={len(self.pods[0][0])},{len(sum(self.pods[0], []))}"]
@@ -177,7 +177,7 @@ class Slurm:
 
     def _node_lines(self) -> list[str]:
         state = "State=CLOUD" if self.cloud else "State=UNKNOWN"
-        if self.cloud:  # their names are nobody's: a look-up would hold slurmctld up, a refused connection does not
+        if self.cloud:  # nonexistent names: a look-up would delay slurmctld, a refused connection does not
             return [f"NodeName={_fold(self.nodes)} NodeAddr=127.0.0.1 {NODE} {state}"]
         if self.namespaces:
             return [f"NodeName={_fold(self.nodes)} {NODE} {state}"]
@@ -196,7 +196,7 @@ class Slurm:
 
     @staticmethod
     def _make_gpus(folder: Path) -> None:
-        """GRES files must be device nodes; where mknod is not permitted the GPUs are counted instead."""
+        """GRES files must be device nodes; if mknod is not permitted the GPUs are counted instead."""
         folder.mkdir(parents=True, exist_ok=True)
         for index in range(GPUS):
             path = folder / f"nvidia{index}"
@@ -208,7 +208,7 @@ class Slurm:
 
     def munged(self) -> list[str]:
         folder = self.root / "munge"
-        # --force: the root directory may belong to another user than root, which munged else refuses.
+        # --force: the root directory may belong to a user other than root, which munged otherwise refuses.
         return ["munged", "--foreground", "--force", f"--key-file={folder}/munge.key",
                 f"--socket={folder}/munge.sock", f"--pid-file={folder}/munged.pid",
                 f"--log-file={self.root}/log/munged.log", f"--seed-file={folder}/munged.seed",
@@ -224,5 +224,5 @@ class Slurm:
 
 
 def _fold(nodes: list[str]) -> str:
-    """The host list of nodes that follow each other."""
+    """The host list of consecutive nodes."""
     return f"n[{nodes[0][1:]}-{nodes[-1][1:]}]"

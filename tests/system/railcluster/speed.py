@@ -1,6 +1,6 @@
-"""How slow this machine is now: deadlines are written for one of two quiet cores, and are multiplied by this factor.
+"""How slow this machine is now: deadlines are written for a quiet one with two cores, and are multiplied by this factor.
 
-Who runs tests measures once, and tells what it starts by RAILYARD_SLOWNESS in the environment.
+The test runner measures once, and passes the result to its children in RAILYARD_SLOWNESS.
 """
 
 import os
@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 VARIABLE = "RAILYARD_SLOWNESS"
-USUAL = 2.7  # seconds that measure()'s work takes where no deadline has to be longer
+USUAL = 2.7  # seconds for measure()'s work if no deadline has to be longer
 WORK = """
 #include <map>
 #include <regex>
@@ -21,7 +21,7 @@ STARTS = 200
 
 
 def measure() -> float:
-    """As many compilers as there are cores at once, then starts of a process: how many times the usual that takes, 1 at least."""
+    """Runs one compiler per core in parallel, then starts processes: the time as a multiple of the usual, at least 1."""
     with tempfile.TemporaryDirectory(prefix="rail-") as folder:
         source = Path(folder) / "work.cpp"
         source.write_text(WORK)
@@ -36,5 +36,5 @@ def measure() -> float:
 
 
 def slowness() -> float:
-    """What was measured; 1 where nobody has."""
+    """The measured factor; 1 if not measured."""
     return max(1.0, float(os.environ.get(VARIABLE) or 1))

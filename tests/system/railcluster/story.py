@@ -1,4 +1,4 @@
-"""A job's life told as it happens: states, nodes drawn by unit, checkpoints, what restartd says, work lost and saved."""
+"""A job's life reported as it happens: states, nodes drawn by unit, checkpoints, restartd's messages, work lost and saved."""
 
 import json
 import re
@@ -9,20 +9,20 @@ from typing import Callable
 from .jobs import AGAIN, CHECKPOINT, PROGRESS, START, Job, Seen
 from .process import Timeout, wait_for
 
-QUIET = 6.0  # seconds without a line after which progress is told
+QUIET = 6.0  # seconds without a line after which progress is shown
 COSTS = re.compile(r"^i-\d+: .*\n(COST .*(?:\n.+)*)", re.MULTILINE)  # railctl explain JOB's table, up to an empty line
 ENDED = ("FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 
 
 class Incarnation:
-    """What one start of the job told."""
+    """What one start of the job reported."""
 
     def __init__(self, step: int, source: str):
         self.first, self.source = step, source
-        self.last = step           # last step told
+        self.last = step           # last step reported
         self.checkpoint = step     # last step saved
         self.checkpoints = 0
-        self.pace = 0.0            # seconds a step
+        self.pace = 0.0            # seconds per step
 
 
 class Story:
@@ -31,7 +31,7 @@ class Story:
         self.placements: list[list[str]] = []
         self.incarnations: list[Incarnation] = []
         self.fault_at = 0.0
-        self.costs = ""  # of leaving the job and of moving it, as they were told
+        self.costs = ""  # of leaving the job and of moving it, as reported
         self.seen = Seen("", [], 0, "", "")
         self._nodes = cluster.node_states()
         self._read = 0
@@ -45,7 +45,7 @@ class Story:
     # --- looking ---
 
     def poll(self) -> None:
-        """Tells what is new."""
+        """Prints what is new."""
         self._read_output()
         seen = self.job.seen()
         states = self.cluster.node_states()
@@ -90,7 +90,7 @@ class Story:
         self._read = len(lines)
 
     def _tell_events(self) -> None:
-        """What restartd wrote in its journal about this job since the last look."""
+        """What restartd added to its journal about this job since the last look."""
         answer = self.cluster.run("railctl", "explain", str(self.job.number), "--json")
         told = json.loads(answer.stdout) if answer.returncode == 0 else {"timeline": []}
         notes = told["timeline"]
@@ -99,7 +99,7 @@ class Story:
         self._notes = max(self._notes, len(notes))
 
     def _until_weighed(self) -> None:
-        """What staying and moving would cost is shown from the decision to the move, which may take a third of a second."""
+        """The cost of staying and moving is shown only between decision and move, which may be a third of a second."""
         def told() -> bool:
             text = self.cluster.run("railctl", "explain", str(self.job.number)).stdout
             table = COSTS.search(text)
@@ -110,13 +110,13 @@ class Story:
         print(self.costs, flush=True)
 
     def _account(self, resumed: int) -> None:
-        """Work lost and saved by a move, in steps told and in seconds of this job's own pace."""
+        """Work lost and saved by a move, in reported steps and in seconds at this job's own pace."""
         before = self.incarnations[-1]
         lost, saved = max(0, before.last - resumed), resumed
         self.say(f"work lost {lost * before.pace:.1f} s ({lost} steps), saved {saved * before.pace:.1f} s ({saved} steps)")
 
     def draw(self) -> None:
-        """The units, with the job's nodes in brackets and hosts that take no jobs crossed out."""
+        """Draws the units, with the job's nodes in brackets and hosts that accept no jobs crossed out."""
         job = self.placements[-1] if self.placements else []
         for index, unit in enumerate(self.cluster.units):
             cells = []
@@ -145,14 +145,14 @@ class Story:
             self.say(f"RUNNING again {time.monotonic() - self.fault_at:.1f} s after the fault")
 
     def until_launched(self, starts: int, seconds: float) -> None:
-        """Until its program has begun so often; looks at its output alone, which takes no time that would count."""
+        """Waits until its program has started this many times; reads only its output, which adds no relevant delay."""
         wait_for(lambda: len(self.job.lines(START)) >= starts, seconds, f"job {self.job.number} to start its step again",
                  [self.job.output, self.cluster.log("ctl", "restartd")], every=0.02)
         self.say(f"first instruction {time.monotonic() - self.fault_at:.1f} s after the fault")
         self.poll()
 
     def until_checkpoints(self, count: int, seconds: float) -> None:
-        """Until the latest launch has saved so often."""
+        """Waits until the latest launch has saved this many times."""
         starts = len(self.job.lines(START)) or 1
         self._until(lambda: len(self.incarnations) >= starts and self.incarnations[-1].checkpoints >= count,
                     seconds, f"job {self.job.number} to write {count} checkpoints")
@@ -165,7 +165,7 @@ class Story:
     # --- faults ---
 
     def linger(self, seconds: float) -> None:
-        """Lets the job work on, so that a fault finds it between two checkpoints."""
+        """Lets the job continue, so that a fault occurs between two checkpoints."""
         end = time.monotonic() + seconds
         self._until(lambda: time.monotonic() >= end, seconds + 10, f"job {self.job.number} to work on")
 
@@ -174,7 +174,7 @@ class Story:
         self.fault_at = time.monotonic()
 
     def lose_agent(self) -> str:
-        """nodewatchd on one host dies, and is started again when it has been missed, as systemd would."""
+        """Kills nodewatchd on one host, and restarts it once it has been missed, as systemd would."""
         node = self.job.ranks()[3]
         self._fault(f"nodewatchd killed: {node} itself is fine")
         self.cluster.daemons[node, "nodewatchd"].kill(signal.SIGKILL)
@@ -200,7 +200,7 @@ class Story:
     # --- the reasoning, and the end ---
 
     def timeline(self, what: str) -> str:
-        """What restartd's journal tells of a host or a job."""
+        """What restartd's journal reports about a host or a job."""
         notes = json.loads(self.cluster.out("railctl", "explain", what, "--json"))["timeline"]
         return "\n".join(note["text"] for note in notes)
 
@@ -209,7 +209,7 @@ class Story:
         print(self.cluster.out("railctl", "explain", what), flush=True)
 
     def verdict(self, checksum: str, missed: str, off: str, slow: str, inside: bool) -> dict[str, bool]:
-        """Each promise and whether it held. `inside`: the loss of a host is survived inside the allocation."""
+        """Each promise and whether it was kept. `inside`: the loss of a host is survived inside the allocation."""
         placements, lives = self.placements, self.incarnations
         told = self.timeline(str(self.job.number))
         acted = json.loads(self.cluster.out("railctl", "history", "--json"))["actions"]
@@ -218,7 +218,7 @@ class Story:
             return any(set(nodes) <= set(unit) for unit in self.cluster.units)
 
         def saved_before(step: int) -> bool:
-            """Under LSF its ranks may save once more when LSF's signal has come, after restartd has heard of one."""
+            """Under LSF its ranks may save once more after LSF's signal, when restartd has already heard of a checkpoint."""
             heard = [int(found) for found in re.findall(r"saved step (\d+) ", told)]
             return step in heard if inside else bool(heard) and step >= max(heard)
 
@@ -228,7 +228,7 @@ class Story:
                                                                     if action["kind"].endswith("_host")),
             f"{off}'s loss was survived {'inside the allocation' if inside else 'on other hosts'}": len(lives) > 1 and where in told,
             f"before {slow} was left the job saved, and began there": len(lives) > 2 and saved_before(lives[2].first),
-            # A question waits for LSF's next list, a second: longer than it is weighed.
+            # Under LSF a query waits for the next list, a second: longer than the comparison takes.
             **({"what staying and moving costs was shown": "waiting" in self.costs and "moving" in self.costs} if inside else {}),
             f"three launches and {'one requeue' if inside else 'two requeues'}, without a human":
                 self.seen.restarts == (1 if inside else 2) and len(lives) == 3,

@@ -1,16 +1,16 @@
-"""What test files use beside the cluster itself."""
+"""What test files use in addition to the cluster itself."""
 
 from pathlib import Path
 
 from .build import Configured
 
 def alone(function):
-    """Marks a test that measures what other tests would disturb: nothing runs beside it."""
+    """Marks a test whose measurements other tests would disturb: nothing runs in parallel."""
     function.alone = True
     return function
 
 
-# What the build makes only for some releases of Slurm: how a file's name begins, the conditional, configure's option.
+# Files built only for some releases of Slurm: name prefix, conditional, option of configure.
 CONDITIONAL = (("second/.libs/topology_rail.so", "SECOND_SLURM_SRC_TOPOLOGY", "--with-second-slurm-src"),
                (".libs/select_rail.so", "SLURM_SRC_SELECT", "--with-slurm-src"),
                ("src/sched/slurm/shadow/", "SLURM_SRC_SELECT", "--with-slurm-src"),
@@ -29,8 +29,8 @@ def skip(reason: str) -> None:
 
 
 def _lacking(build: Path, name: str) -> str:
-    """Why the build is not configured for a file; empty when it is."""
-    if name.startswith("slurm-"):  # of --with-more-slurm-src, where nodes are chosen by a topology plugin
+    """Why the build is not configured for a file; empty if it is."""
+    if name.startswith("slurm-"):  # from --with-more-slurm-src, where a topology plugin chooses nodes
         release = name.partition("/")[0].removeprefix("slurm-")
         listed = build / "more-slurm.mk"
         if name.endswith("/select_rail.so") or not listed.exists() or f"slurm_{release}_release" not in listed.read_text():
@@ -44,12 +44,12 @@ def _lacking(build: Path, name: str) -> str:
 
 
 def made_for(build: Path, name: str) -> bool:
-    """Whether `make all` makes this file in that build."""
+    """Whether `make all` builds this file in that build."""
     return not _lacking(build, name)
 
 
 def need(build: Path, names: list[str]) -> None:
-    """Skips the test where the build is not configured for one of these files; one that is only not there is a failure."""
+    """Skips the test if the build is not configured for one of these files; a file that is merely missing is a failure."""
     if reasons := [reason for name in names if (reason := _lacking(build, name))]:
         skip(reasons[0])
     if missing := [name for name in names if not (build / name).exists()]:

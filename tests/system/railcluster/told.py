@@ -1,4 +1,4 @@
-"""What railctl tells as JSON, with moments as numbers to reckon with."""
+"""railctl's JSON output, with times as numbers."""
 
 import datetime
 import json
@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 
 def moment(text: Optional[str]) -> Optional[float]:
-    """The seconds since 1970; None: it never was."""
+    """Seconds since 1970; None: never."""
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() if text else None
 
 

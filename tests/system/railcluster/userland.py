@@ -1,7 +1,7 @@
-"""Whose programs a host runs: this machine's, or those of another Debian whose root directory stands somewhere.
+"""The programs that a host runs: this machine's, or those in the root directory of another Debian.
 
-Another Debian's /usr and what belongs to it in /etc are laid over a host's own in its mount namespace. All else
-(the cluster's files, /proc, /sys, /dev, users) stays as it is, so that nothing needs to know the difference.
+Another Debian's /usr and the related parts of /etc are mounted over a host's own in its mount namespace. All else (the cluster's
+files, /proc, /sys, /dev, users) stays the same, so that nothing else needs to know.
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import NamedTuple, Optional
 from .build import SOURCE
 from .testing import Skip, skip
 
-# Beside /usr: which slurmctld stands behind the name, and where libraries are.
+# In addition to /usr: which slurmctld the name refers to, and where libraries are.
 OVERLAID = ("etc/alternatives", "etc/ld.so.cache", "usr")
 
 
@@ -24,22 +24,22 @@ class Userland(NamedTuple):
     root: Optional[Path] = None
 
     def plugins(self) -> str:
-        """The folder of Slurm's own plugins, as the hosts see it."""
-        for name in ("slurm-wlm", "slurm"):  # Debian's, and that of who builds Slurm himself
+        """The folder of Slurm's own plugins, as seen by the hosts."""
+        for name in ("slurm-wlm", "slurm"):  # Debian's, and that of a locally built Slurm
             for folder in sorted((self.root or Path("/")).glob(f"usr/lib/*/{name}")):
                 if (folder / "select_cons_tres.so").exists():
                     return f"/{folder.relative_to(self.root or '/')}"
         raise FileNotFoundError("Slurm's plugins stand in no /usr/lib/*/slurm-wlm: install slurm-wlm-basic-plugins")
 
     def mounts(self) -> list[str]:
-        """The commands that lay it over a host's own; the last changes where all later ones come from."""
+        """The commands that mount it over a host's own; the last one changes the root of all later ones."""
         if self.root and self.root.is_relative_to("/tmp"):
             raise FileNotFoundError(f"{self.root}: hosts have a /tmp of their own: let XDG_CACHE_HOME name a directory elsewhere")
         return [f"mount --bind {self.root}/{name} /{name}" for name in OVERLAID] if self.root else []
 
 
 def debian13() -> Userland:
-    """Debian 13 with Slurm 24.11; skips the test, with the reason, where there is none and none can be made."""
+    """Debian 13 with Slurm 24.11; skips the test, with the reason, if there is none and none can be created."""
     if os.geteuid() != 0:
         skip("not root")
     made = subprocess.run([SOURCE / "build-aux" / "debian13-root"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -50,9 +50,9 @@ def debian13() -> Userland:
 
 
 def newer(build: Path, release: str) -> Userland:
-    """A root directory with a newer Slurm, as "25.11": RAILYARD_SLURM_ROOT_2511 names one, else build-aux/debian-root made it.
+    """A root directory with a newer Slurm, such as "25.11": from RAILYARD_SLURM_ROOT_2511, else made by build-aux/debian-root.
 
-    Skips the test where there is none, or where the build's plugins are for another micro release, which would not load them.
+    Skips the test if there is none, or if the build's plugins are for another micro release, which would not load them.
     """
     if os.geteuid() != 0:
         skip("not root")
@@ -74,8 +74,8 @@ NEWER = ("25.05", "25.11", "26.05")
 
 
 def releases_at_hand(build: Path, say: Callable[[str], None]) -> Iterator[tuple[str, Optional[Path], str]]:
-    """Of each release that can be run beside the build's plugins for it: its name, its root directory (None: this machine's)
-    and the build's folder of these plugins. `say` is told of each that is left out, and why."""
+    """For each release that can be run with the build's plugins for it: its name, its root directory (None: this machine's) and
+    the build's folder of these plugins. `say` is called for each that is left out, with the reason."""
     if (build / ".libs" / "select_rail.so").exists():
         yield "22.05", None, ""
     else:
@@ -96,7 +96,7 @@ def releases_at_hand(build: Path, say: Callable[[str], None]) -> Iterator[tuple[
 
 
 def built_for(build: Path, release: str) -> str:
-    """The very release for which --with-more-slurm-src has plugins built: "25.11.7" for "25.11"; skips without."""
+    """The exact release for which --with-more-slurm-src builds plugins: "25.11.7" for "25.11"; skips if there is none."""
     listed = build / "more-slurm.mk"
     found = re.search(rf"^slurm_{re.escape(release)}_release = (\S+)$", listed.read_text() if listed.exists() else "", re.MULTILINE)
     return found[1] if found else skip(f"the build has no plugins for Slurm {release}: --with-more-slurm-src names no source of it")

@@ -1,7 +1,7 @@
-"""System tests side by side: workers that each run one test at a time on a cluster of their own, and who gets which.
+"""System tests in parallel: workers that each run one test at a time on their own cluster, and the assignment of tests.
 
-A worker is the runner itself (tests/system/run --worker): it reads the names of tests from its standard input and prints
-what a test prints, then one line MARK and the result as JSON. One that dies fails the test it was at, and is replaced.
+A worker is the runner itself (tests/system/run --worker): it reads the names of tests from its standard input and prints a test's
+output, then one line MARK and the result as JSON. If a worker dies, its current test fails, and it is replaced.
 """
 
 import json
@@ -21,14 +21,14 @@ from .speed import slowness
 MARK = "\x1e"
 MEMORY_MB = 600  # more than twice what a cluster of 16 hosts takes
 MOST = 6
-SECONDS = 900  # that no test takes, several times the slowest: one that hangs fails, and the others run
+SECONDS = 900  # longer than any test, several times the slowest: one that hangs fails, and the others run
 
 
 class Test(NamedTuple):
     name: str      # file.function
-    cluster: str   # tests with the same word share a cluster
+    cluster: str   # tests with the same value share a cluster
     seconds: float
-    alone: bool    # nothing else runs beside it
+    alone: bool    # nothing else runs in parallel
 
     @property
     def file(self) -> str:
@@ -36,14 +36,14 @@ class Test(NamedTuple):
 
 
 def usual_jobs() -> int:
-    """Tests wait most of the time: three a core, as far as the memory that is free now reaches."""
+    """Tests wait most of the time: three per core, limited by the free memory."""
     with open("/proc/meminfo", encoding="ascii") as lines:
         free = next(int(line.split()[1]) // 1024 for line in lines if line.startswith("MemAvailable:"))
     return max(1, min(MOST, 3 * (os.cpu_count() or 1), free // MEMORY_MB))
 
 
 class Plan:
-    """Which test is next for whom: long files first, each with one worker as long as there is another file to begin."""
+    """Which worker gets which test: long files first, each with one worker while there is another file to start."""
 
     def __init__(self, tests: list[Test]):
         self.left: dict[str, list[Test]] = {}
@@ -61,7 +61,7 @@ class Plan:
         if last and last.file in files:
             file = last.file
         else:
-            # A file nobody has begun, then half of another's; best one for the cluster that the worker has.
+            # A file without a worker, then half of another's; preferably one for the worker's cluster.
             fresh = [file for file in files if file not in busy] or files
             alike = [file for file in fresh if last and self.left[file][0].cluster == last.cluster]
             file = max(alike or fresh, key=self.weight)
@@ -69,14 +69,14 @@ class Plan:
 
 
 class Worker:
-    """One process, and the test it is at."""
+    """One process, and its current test."""
 
     def __init__(self, number: int, command: list[str], events: queue.Queue):
         self.number, self.events = number, events
         self.test: Optional[Test] = None
         self.overdue = 0.0
         self.last: Optional[Test] = None
-        # A session of its own: Ctrl-C is the pool's to pass on, once.
+        # A separate session: the pool forwards Ctrl-C, once.
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         text=True, errors="replace", start_new_session=True, preexec_fn=die_with_parent)
         self.pid = Pid.of(self.process.pid)
@@ -102,7 +102,7 @@ class Worker:
             pass  # its end is an event, and fails the test
 
     def finish(self) -> None:
-        """No more tests: it takes its cluster down and ends."""
+        """No more tests: it removes its cluster and ends."""
         try:
             self.process.stdin.close()
         except BrokenPipeError:
@@ -111,10 +111,10 @@ class Worker:
 
 def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str, str, float, str], None],
         times: int = 1) -> None:
-    """Runs the tests; report(outcome, name, seconds, why) follows the output of each, which is printed whole.
+    """Runs the tests; report(outcome, name, seconds, why) follows the output of each, which is printed in one piece.
 
-    Each runs `times` times; those that nothing may disturb run last. Whatever ends this, the workers are asked to end,
-    waited for, and with them go their clusters.
+    Each runs `times` times; those that need the machine alone run last. Whatever ends this, the workers are terminated and waited
+    for, and their clusters are removed.
     """
     events: queue.Queue = queue.Queue()
     workers: list[Worker] = []
@@ -128,7 +128,7 @@ def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str,
 
 def _run_all(plan: Plan, workers: list[Worker], command: list[str], events: queue.Queue,
              report: Callable[[str, str, float, str], None]) -> None:
-    """Until each worker has ended, having found nothing more to do."""
+    """Returns when each worker has ended, with no tests left for it."""
     def next_for(worker: Worker) -> None:
         test = plan.take(worker.last, {other.test.file for other in workers if other.test})
         worker.test = None
@@ -153,7 +153,7 @@ def _run_all(plan: Plan, workers: list[Worker], command: list[str], events: queu
         workers.remove(worker)
         status = worker.process.wait()
         if worker.test:
-            # Whatever it left runs on without it unless it is ended here; tied hosts end by themselves.
+            # Its leftovers would continue to run unless they are ended here; tied hosts end automatically.
             why = f"the worker that ran it ended with status {status}"
             print(f"FAIL  {worker.test.name}: {why}", flush=True)
             report("fail", worker.test.name, 0.0, why)
