@@ -1,5 +1,5 @@
-"""The longest of the sanitizers' programs, begun as soon as they are built, on time that the other stages leave: nobody waits
-then for the one processor that it uses."""
+"""Runs the longest of the sanitizers' programs as soon as it is built, in time that the other stages leave idle, so that nothing
+waits later for the one processor that it uses."""
 
 import contextlib
 import os
@@ -13,14 +13,14 @@ sys.path[:0] = [str(HERE / "system")]
 from railcluster import deadline  # noqa: E402
 from railcluster.process import Pid  # noqa: E402
 
-IDLE = ["chrt", "--idle", "0"]  # before a command: only what nobody else wants of the processors
-# The same of a command in a session of its own: where Linux groups by sessions (autogroup in sched(7)) each has an equal share,
-# whatever its processes' priorities are.
+IDLE = ["chrt", "--idle", "0"]  # before a command: use only idle processor time
+# The same for a command in its own session: where Linux groups by sessions (autogroup in sched(7)) each has an equal share,
+# regardless of its processes' priorities.
 IDLE_SESSION = ["sh", "-c", '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec "$0" "$@"', *IDLE]
 
-PROGRAM = "tests/unit/unit_worlds"  # it has no clock but its own, so that it may wait for processors
+PROGRAM = "tests/unit/unit_worlds"  # it uses only its own clock, so it may wait for processors
 
-# Once the words behind it have ended well, the program, as the same process; the file tells that it has begun.
+# Runs the command after it and, if that succeeds, the program in the same process; the file shows that it has started.
 AND_THEN = 'file=$1 program=$2 report=$3; shift 3; "$@" && touch "$file" && exec "$program" -r xml -o "$report"'
 
 
@@ -28,15 +28,15 @@ class Ahead:
     def __init__(self, build, report):
         self.program, self.report, self.file = build / PROGRAM, report, build / "logs" / "ahead.begun"
         self.step = None
-        for file in (self.report, self.file):  # of an earlier run
+        for file in (self.report, self.file):  # from an earlier run
             file.unlink(missing_ok=True)
 
     def wrapper(self):
-        """Words before the command that builds it."""
+        """Command prefix for building it."""
         return ["sh", "-c", AND_THEN, "sh", self.file, self.program, self.report]
 
     def take(self, step):
-        """Whether it has begun in this step; it goes on at the usual priority then."""
+        """Whether it has started in this step; it then continues at the usual priority."""
         if not step or not self.file.exists():
             return False
         self.step = step
@@ -46,7 +46,7 @@ class Ahead:
         return True
 
     def end(self, seconds):
-        """Its exit status; within the seconds."""
+        """Its exit status, if it ends within the seconds."""
         until = time.monotonic() + seconds
         while self.step.process.poll() is None and time.monotonic() < until:
             time.sleep(0.05)

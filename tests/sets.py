@@ -1,7 +1,7 @@
-"""tests/tests.map: which set each test is in, how long it takes and which parts of the tree it covers; and what has passed where.
+"""tests/tests.map: the set of each test, its duration and the parts of the tree that it covers; and which tests have passed.
 
-A test is STAGE:NAME. Stages: unit (a Catch2 program), sanitizers (the same under ASan and UBSan), check (a script of make
-check), system, firstday, release. The map's head says what its lines mean.
+A test is STAGE:NAME. Stages: unit (a Catch2 program), sanitizers (the same under ASan and UBSan), check (a script of make check),
+system, firstday, release. The head of the map explains its lines.
 """
 
 import fnmatch
@@ -12,12 +12,12 @@ from typing import Iterable, NamedTuple, Optional
 
 SOURCE = Path(__file__).resolve().parent.parent
 MAP = Path(__file__).resolve().parent / "tests.map"
-SETS = ("gate", "all")  # each holds the one before it
-USUAL = 5.0  # seconds of a test that the map does not have yet
+SETS = ("gate", "all")  # each includes the one before it
+USUAL = 5.0  # seconds, for a test that is not in the map yet
 
 
 class Refused(Exception):
-    """A line of the map that cannot be read, or a revision that git does not know."""
+    """An unreadable line of the map, or a revision unknown to git."""
 
 
 class Entry(NamedTuple):
@@ -59,7 +59,7 @@ class Map:
             raise ValueError(f"neither budget, covers, {' nor '.join(SETS)}")
 
     def holds(self, chosen: str, test: str) -> bool:
-        """Whether a test is in a set; one without a line is in the last."""
+        """Whether a test is in a set; one without a line is in the last set."""
         entry = self.entries.get(test)
         return SETS.index(entry.set if entry else SETS[-1]) <= SETS.index(chosen)
 
@@ -71,13 +71,14 @@ class Map:
         return entry.seconds if entry else USUAL
 
     def parts(self, test: str) -> list[str]:
-        """What a test covers: its own file and what the lines say that name it."""
+        """What a test covers: its own file and the parts in the lines that name it."""
         own = test.split(":", 1)[1]
         files = [f"tests/system/test_{own.split('.')[0]}.py"] if test.startswith("system:") else [own]
         return files + [part for pattern, parts in self.covers if fnmatch.fnmatchcase(test, pattern) for part in parts]
 
     def touched(self, files: Iterable[str]) -> set[str]:
-        """The tests that a change of these files can touch. What no test covers, or "gate" does, touches the whole gate."""
+        """The tests that a change of these files may affect. A file that no test covers, or that "gate" covers, affects the whole
+        gate."""
         parts = {test: self.parts(test) for test in self.entries}
         everybodys = [part for name, several in self.covers if name == "gate" for part in several]
         found: set[str] = set()
@@ -89,9 +90,9 @@ class Map:
         return found
 
     def learn(self, seconds: dict[str, float]) -> None:
-        """Writes how long tests took, where it is not what the map says: by a quarter and two seconds at least.
+        """Writes the durations of tests that differ from the map by at least a quarter and two seconds.
 
-        The file is read again: somebody may have written to it since the tests began.
+        The file is read again, as it may have changed since the tests began.
         """
         lines = self.path.read_text(encoding="utf-8").splitlines()
         for number, line in enumerate(lines):
@@ -107,7 +108,7 @@ class Map:
 # --- what has passed at which commit ---
 
 def _git(*words: str) -> Optional[str]:
-    """What git prints; None where it cannot: a release is no checkout."""
+    """What git prints; None if it fails: a release is not a checkout."""
     try:
         done = subprocess.run(["git", "-C", str(SOURCE), *words], capture_output=True, text=True, check=False)
     except OSError:
@@ -116,21 +117,21 @@ def _git(*words: str) -> Optional[str]:
 
 
 def commit() -> str:
-    """The commit that the tree is at; empty where it has changes beside it, or is no checkout."""
+    """The commit of the tree; empty if it has uncommitted changes, or is not a checkout."""
     if _git("status", "--porcelain") != "":
         return ""
     return (_git("rev-parse", "HEAD") or "").strip()
 
 
 def changed_since(revision: str) -> Optional[list[str]]:
-    """The files that differ from a revision, those that git does not track with them; None where git cannot tell."""
+    """The files that differ from a revision, including untracked ones; None if git fails."""
     differing = _git("diff", "--name-only", revision, "--")
     untracked = _git("ls-files", "--others", "--exclude-standard")
     return None if differing is None or untracked is None else sorted({*differing.splitlines(), *untracked.splitlines()})
 
 
 class Record:
-    """Which test last passed at which commit: a line NAME COMMIT SECONDS DATE each in BUILD/tests-passed."""
+    """At which commit each test last passed: lines NAME COMMIT SECONDS DATE in BUILD/tests-passed."""
 
     def __init__(self, build: Path):
         self.path = build / "tests-passed"
@@ -138,13 +139,13 @@ class Record:
         self.passed = {words[0]: words[1:] for words in map(str.split, text.splitlines()) if len(words) == 4}
 
     def add(self, test: str, at: str, seconds: float) -> None:
-        """Appended at once, so that a run that is stopped keeps what it did."""
+        """Appended at once, so that an interrupted run keeps its results."""
         self.passed[test] = [at, f"{seconds:.0f}", today()]
         with open(self.path, "a", encoding="utf-8") as file:
             print(test, *self.passed[test], file=file)
 
     def holding(self, known: Map) -> set[str]:
-        """The tests of which no file that they cover has changed since they passed."""
+        """The tests whose covered files have not changed since they passed."""
         commits = {words[0] for words in self.passed.values()}
         changed = {at: changed_since(at) for at in commits}
         touched = {at: known.touched(changed[at] or ()) for at in commits}
@@ -156,7 +157,7 @@ def today() -> str:
 
 
 def note_gate(build: Path, chosen: str, at: str, seconds: float) -> None:
-    """That a whole set has passed at a commit: a line COMMIT SET SECONDS DATE in BUILD/gate-passed."""
+    """Records that a whole set has passed at a commit: a line COMMIT SET SECONDS DATE in BUILD/gate-passed."""
     with open(build / "gate-passed", "a", encoding="utf-8") as file:
         print(at, chosen, f"{seconds:.0f}", today(), file=file)
 
@@ -164,11 +165,11 @@ def note_gate(build: Path, chosen: str, at: str, seconds: float) -> None:
 # --- what a run takes ---
 
 class Choice:
-    """Which tests a run takes: those of a set, what a pattern names, or what a change can touch."""
+    """The tests of a run: those of a set, those matching a pattern, or those that a change may affect."""
 
     def __init__(self, known, args, holding=()):
         self.known, self.only, self.set = known, args.only, "all" if args.all else "gate"
-        self.names = None  # those of the set
+        self.names = None  # all of the set
         self.left_out = set(holding)
         if args.only:
             self.names = {test for test in known.entries if args.only in test}
@@ -177,7 +178,7 @@ class Choice:
             if files is None:
                 raise Refused(f"--changed: git does not know what has changed since {args.changed}")
             self.names = known.touched(files)
-        # No test has such a name: one of the cases in the unit programs may.
+        # If no test has such a name, it may be a case in the unit programs.
         self.case = args.only if args.only and not self.names else ""
 
     def wants(self, test):
@@ -188,9 +189,9 @@ class Choice:
         return self.known.holds(self.set, test) if self.names is None else test in self.names
 
     def any(self, stage):
-        """Whether a stage has anything to do; a test that the map does not have is of --all."""
+        """Whether a stage has anything to do; a test that is not in the map belongs to --all."""
         return any(self.wants(test) for test in self.known.entries if test.startswith(f"{stage}:"))
 
     def whole(self):
-        """The set that this is all of, if it is."""
+        """The set that this covers completely, if any."""
         return None if self.names is not None or self.case else self.set

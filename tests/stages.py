@@ -2,15 +2,15 @@
 
 Usage: tests/run [--all [--resume] | --changed [REV] | --only PATTERN] [--learn] [--build DIR | --cold]
 
-Without an option it is the gate: what a commit must pass. tests/tests.map says which test is in it, and why.
-    --all            every test; --resume leaves out what has passed already and covers no file that has changed since
-    --changed [REV]  the tests that cover a file that differs from REV, HEAD without one
-    --only PATTERN   the tests whose STAGE:NAME in tests/tests.map holds PATTERN; without any, the Catch2 cases that hold it
-    --learn          writes how long each test took into tests/tests.map
-    --cold           in a copy of the sources, with caches and a build directory of their own, all removed at the end: what
-                     a machine does that has never run this before
-Each stage writes its output to BUILD/logs and shows it when something fails. A gate or --all that passed at a commit adds
-a line to BUILD/gate-passed, each test that passed one to BUILD/tests-passed.
+Without an option it is the gate, which every commit must pass. tests/tests.map lists its tests, with the reasons.
+    --all            every test; --resume skips those that have passed and cover no file that has changed since
+    --changed [REV]  the tests that cover a file that differs from REV (default HEAD)
+    --only PATTERN   the tests whose STAGE:NAME in tests/tests.map contains PATTERN; if none, the Catch2 cases that contain it
+    --learn          writes the duration of each test to tests/tests.map
+    --cold           in a copy of the sources, with separate caches and build directory, all removed at the end: like a
+                     machine that has never run this before
+Each stage writes its output to BUILD/logs and shows it on failure. A gate or --all that passed at a commit adds a line to
+BUILD/gate-passed, each test that passed one to BUILD/tests-passed.
 """
 
 import argparse
@@ -35,17 +35,17 @@ from railcluster.deadline import call  # noqa: E402
 from railcluster.fresh import Fresh  # noqa: E402
 from railcluster.process import Pid, leave_on_sigterm, tail  # noqa: E402
 
-# What may take how long, in seconds: many times what it takes. What hangs is told, ended and a failure; scripts of make
-# check have theirs from tests/deadline, system tests each from tests/system/run.
+# Deadlines in seconds, many times the usual duration. What hangs is reported, killed and counts as a failure; scripts of make
+# check have deadlines from tests/deadline, system tests from tests/system/run.
 SECONDS = {"unit": 1800, "fuzz": 900, "firstday": 900}
 FUZZ = "tests/fuzz/run"
 
 
 class Results:
-    """What passed, failed and was skipped, in the order it happened; and how long each test took."""
+    """What passed, failed and was skipped, in order; and the duration of each test."""
 
     def __init__(self, record=None, at=""):
-        self.record, self.at = record, at  # what passes is recorded while the tree is at this commit
+        self.record, self.at = record, at  # passed tests are recorded while the tree is at this commit
         self.seconds = {}
         self.passed = 0
         self.failed = []
@@ -65,7 +65,7 @@ class Results:
             self.record.add(test, self.at, seconds)
 
     def skips(self):
-        """A line for each reason: what another release of Slurm needs, some fifty tests lack at once."""
+        """A line for each reason: for lack of another release of Slurm some fifty tests are skipped at once."""
         by_reason = {}
         for name, why in self.skipped:
             by_reason.setdefault(why, []).append(name)
@@ -81,7 +81,7 @@ def say(text):
 
 
 def call_all(commands, **options):
-    """The exit statuses and seconds of (command, log) pairs, as many at a time as there are processors; ends as call does."""
+    """The exit statuses and durations of (command, log) pairs, one per processor at a time; ends like call()."""
     waiting, children, ended = list(enumerate(commands)), {}, {}
     try:
         while waiting or children:
@@ -131,7 +131,7 @@ class Stages:
         say(f"deadlines are {slowness:.1f} times the usual, by the speed of this machine now")
 
     def start_other_root(self):
-        """Another Debian's Slurm comes over the network while we compile; a test that wants it waits, or tells why not."""
+        """Fetches another Debian's Slurm while we compile; a test that needs it waits, or reports why it is missing."""
         if os.geteuid() != 0 or not any(map(self.choice.wants, ("firstday:24.11", *self.choice.known.named("system:slurm2411*")))):
             return None
         (self.build / "logs").mkdir(parents=True, exist_ok=True)
@@ -140,7 +140,7 @@ class Stages:
                                     stderr=log)
 
     def start_nvml_header(self):
-        """NVIDIA's header of two releases, a small package each; the test that wants them tells where they are not there."""
+        """NVIDIA's header of two releases, from small packages; the test that needs them reports if they are missing."""
         if not self.choice.wants("check:tests/doubles/nvml_double_test.py"):
             return None
         (self.build / "logs").mkdir(parents=True, exist_ok=True)
@@ -152,19 +152,19 @@ class Stages:
     # --- unit tests ---
 
     def programs(self, stage, build):
-        """The unit programs that a stage runs, the longest first: most tests are compiled once, for the one or the other."""
+        """The unit programs of a stage, the longest first: most tests are compiled once, for one stage or the other."""
         wanted = [name for name in builder.listed(build, "unit_programs") if self.choice.wants(f"{stage}:{name}")]
         return sorted(wanted, key=lambda name: -self.choice.known.seconds(f"{stage}:{name}"))
 
     def check_programs(self):
-        """What make check builds, as a word for make."""
+        """The programs that make check builds, as an argument for make."""
         left_out = set(builder.listed(self.build, "unit_programs")) - set(self.programs("unit", self.build))
         if not self.choice.wants(f"check:{FUZZ}"):
             left_out |= set(builder.listed(self.build, "fuzz_programs"))
         return "check_PROGRAMS=" + " ".join(name for name in builder.listed(self.build, "check_PROGRAMS") if name not in left_out)
 
     def unit(self, stage="unit", build=None, env=None, left_out=None):
-        """Catch2 programs of the build, as many at a time as there are processors; each test case is a test."""
+        """Runs Catch2 programs of the build, one per processor at a time; each test case is a test."""
         build = build or self.build
         names = [name for name in self.programs(stage, build) if name != left_out]
         (build / "logs").mkdir(parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ class Stages:
         commands = []
         for name in names:
             report = build / "logs" / f"{stage}-{Path(name).name}.xml"
-            report.unlink(missing_ok=True)  # an earlier run's is no result
+            report.unlink(missing_ok=True)  # not an earlier run's result
             commands.append(([build / name, "-r", "xml", "-o", report, *pattern], report.with_suffix(".log")))
         ends = call_all(commands, env={**os.environ, **(env or {})}, cwd=build)
         for name, (command, log), (status, seconds) in zip(names, commands, ends):
@@ -217,7 +217,7 @@ class Stages:
             builder.Step("make check", ["make", "check", "-k", f"-j{2 * (os.cpu_count() or 1)}", "TESTS=" + " ".join(scripts), self.check_programs()], log, self.build,
                          {"MAKEFLAGS": "", "RAILYARD_SECONDS": str(times)}, lambda line: builder.left_of(scripts, log, line)).wait(say)
         except builder.Failed:
-            pass  # each script's own result tells
+            pass  # each script reports its own result
         seconds = dict(line.rsplit(" ", 1) for line in times.read_text().splitlines()) if times.exists() else {}
         for name in scripts:
             base = self.build / name
@@ -270,7 +270,7 @@ class Stages:
     # --- a site's first day ---
 
     def firstday(self):
-        """README's commands for a site on hosts with a real systemd; what a script prints on its way is shown."""
+        """Runs README's commands for a site on hosts with a real systemd; shows the intermediate output of scripts."""
         build = ["--build", self.build]
         for name, words in (("killed", ["killed_test.py"]), ("22.05", ["firstday_test.py", *build]),
                             ("24.11", ["firstday_test.py", *build, "--slurm", "24.11"])):
@@ -293,34 +293,35 @@ class Stages:
     # --- sanitizers ---
 
     def sanitized_programs(self):
-        """What the stage builds."""
+        """The programs that the stage builds."""
         fuzzers = builder.listed(self.asan, "fuzz_programs") if self.choice.wants(f"sanitizers:{FUZZ}") else []
         return [*self.programs("sanitizers", self.asan), *fuzzers]
 
     def configure_sanitizers(self):
-        """Beside the other, since each leaves a core idle; and after it has begun, which brings Slurm's sources."""
+        """Next to the other configure, since each leaves a core idle; and after that has started, which fetches Slurm's
+        sources."""
         try:
             self.asan_configuring = builder.start_configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers(),
                                                             what="configure with sanitizers")
         except builder.Failed:
-            pass  # the stage itself tells
+            pass  # the stage itself reports it
 
     def start_sanitizers(self):
-        """Builds in the background, on time that nobody else wants: the other stages leave most of it."""
+        """Builds in the background, in idle time, of which the other stages leave most."""
         try:
             if self.asan_configuring:
-                self.asan_configuring.wait(lambda text: None)  # it has had the time of all that was made
+                self.asan_configuring.wait(lambda text: None)  # it has had all the time of the build
             programs = self.sanitized_programs()
             self.ahead = ahead.Ahead(self.asan, self.asan / "logs" / "sanitizers-ahead.xml")
             then = self.ahead.wrapper() if ahead.PROGRAM in programs and not self.choice.case else []
             self.asan_build = builder.start_make(self.asan, programs, "make with sanitizers", [*IDLE_SESSION, *then])
         except builder.Failed:
-            pass  # the stage itself tells
+            pass  # the stage itself reports it
 
     def sanitizers(self):
         begun = self.ahead is not None and self.ahead.take(self.asan_build)
         if self.asan_build and not begun:
-            self.asan_build.stop()  # now it is wanted: what is left is made at the usual priority
+            self.asan_build.stop()  # needed now: the rest is built at the usual priority
         builder.configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers())
         builder.make(self.asan, self.sanitized_programs(), say, "make with sanitizers")
         env = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0"}
@@ -341,7 +342,7 @@ class Stages:
         failures, test = len(self.results.failed), f"sanitizers:{ahead.PROGRAM}"
         status = self.ahead.end(SECONDS["unit"] * speed.slowness())
         self.unit_program(self.ahead.program, "sanitizers", status, self.asan_build.log, self.ahead.report)
-        # How long it takes by itself was not seen.
+        # The duration of the program itself was not measured.
         self.results.ended(test, self.choice.known.seconds(test), len(self.results.failed) == failures)
 
     # --- the release ---
@@ -352,9 +353,9 @@ class Stages:
         self.results.ended("release:tarball", time.monotonic() - begin, len(self.results.failed) == failures)
 
     def tarball(self):
-        """What make dist makes configures and builds read-only, and make install fills a DESTDIR.
+        """The output of make dist can be configured and built read-only, and make install fills a DESTDIR.
 
-        It is compiled as packagers do it, file by file and without precompiled headers: no #include is missing.
+        It is compiled as by packagers, file by file and without precompiled headers: this finds missing #includes.
         """
         builder.run_step("make dist", ["make", "dist"], self.build / "logs" / "dist.log", self.build, say,
                          {"MAKEFLAGS": "", "XZ_OPT": "-0"})
@@ -371,7 +372,7 @@ class Stages:
                 slurm = [word for word in builder.Configured(self.build).command if word.startswith("--with-")]
                 builder.run_step("configure the tarball", [top / "configure", "--enable-werror", *slurm, *builder.compilers()],
                                  self.build / "logs" / "dist-configure.log", folder / "out", say)
-                # -k: all files that lack an #include are told at once.
+                # -k: reports all files that lack an #include at once.
                 builder.make(folder / "out", ["-k", "all", *builder.listed(folder / "out", "unit_programs")], say, "make the tarball")
                 self.results.add("pass", "release: builds from the tarball")
             except builder.Failed as error:
@@ -428,7 +429,7 @@ class Stages:
 
 
 def cold(words):
-    """Everything once more in a copy of the sources, with nothing that an earlier run left; returns its exit status."""
+    """Runs everything again in a copy of the sources, without leftovers of earlier runs; returns its exit status."""
     with Fresh() as fresh:
         print(f"=== cold: all of it in {fresh.folder}", flush=True)
         return call([sys.executable, "-B", fresh.source / "tests" / "stages.py", *words], None, env=fresh.environment)
@@ -463,7 +464,7 @@ def main():
 
 
 def run_chosen(args):
-    """Runs what is asked for, and keeps what came of it."""
+    """Runs the requested tests, and records the results."""
     known, build, at = sets.Map(), args.build.resolve(), sets.commit()
     record = sets.Record(build)
     choice = sets.Choice(known, args, record.holding(known) if args.resume else ())
