@@ -1,10 +1,10 @@
-// Whether a function that we declare is one that a library's own header declares.
+// Whether our declaration of a function matches the one in a library's own header.
 #pragma once
 
 #include <type_traits>
 
-// What a register or the stack holds is the same: pointers are pointers, enumerations and numbers have one
-// size.
+// Compares what a register or the stack holds: pointers are alike, enumerations and numbers must have the
+// same size.
 template <class A, class B>
 constexpr bool like = (std::is_pointer_v<A> && std::is_pointer_v<B>) ||
                       (!std::is_pointer_v<A> && !std::is_pointer_v<B> && sizeof(A) == sizeof(B) &&

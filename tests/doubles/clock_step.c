@@ -1,6 +1,6 @@
-/* A time of day that a test sets: preloaded, it adds what the file named by RAIL_CLOCK_STEP holds, a number
- * of seconds as 8 bytes in the machine's order, to what the kernel says. The file is mapped, so that a test
- * steps the clock of a process that runs. Clocks that never step stay as they are. */
+/* A time of day set by a test: when preloaded, it adds the content of the file in RAIL_CLOCK_STEP, a number
+ * of seconds as 8 bytes in native byte order, to the kernel's time. The file is mapped, so that a test can
+ * step the clock of a running process. Clocks that never step are not changed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

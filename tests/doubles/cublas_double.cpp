@@ -1,6 +1,6 @@
-// A TEST DOUBLE of cuBLAS and cuBLASLt for the GPUs of cuda_double.cpp: products are made on the CPU, their
-// times are made up there. It has the functions of check/cuda_blas_abi.h and must never be installed. Held to
-// the truth as cuda_double.cpp is.
+// A TEST DOUBLE of cuBLAS and cuBLASLt for the GPUs of cuda_double.cpp: products are computed on the CPU,
+// their times are simulated there. It has the functions of check/cuda_blas_abi.h and must never be installed.
+// Verified like cuda_double.cpp.
 #include "doubles/cuda_double.hpp"
 
 #include "check/cuda_blas_abi.h"
@@ -38,7 +38,7 @@ double element(const void* from, int type, std::size_t i) {
         std::memcpy(&value, &bits, sizeof value);
         return static_cast<double>(value);
     }
-    // E4M3, of which no subnormal number is used here.
+    // E4M3; subnormal numbers are not used here.
     const unsigned bits = static_cast<const unsigned char*>(from)[i];
     double size = 1 + (bits & 7) / 8.0;
     for (int exponent = static_cast<int>(bits >> 3 & 15) - 7; exponent != 0;
@@ -69,7 +69,7 @@ cublasStatus_t product(int m, int n, int k, const void* a, int type, bool transp
                 static_cast<float*>(c)[j * rows + i] = static_cast<float>(sums[i]);
     }
     const auto bytes = rows * columns * (type_c == CUDA_R_64F ? 8 : 4);
-    // Silent corruption that small whole numbers do not show.
+    // Silent corruption that small whole numbers do not reveal.
     const auto wide = railyard_double_planted("flip_wide", 0);
     if (wide != 0 && left.front() != std::trunc(left.front()) && ++wide_products % wide == 0)
         static_cast<unsigned char*>(c)[bytes / 2] ^= 1;
@@ -172,7 +172,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                               cublasLtMatmulPreference_t, int,
                                               cublasLtMatmulHeuristicResult_t* found, int* count) {
-    // FP8 has products of A transposed alone.
+    // FP8 supports only products with A transposed.
     const bool has = railyard_double_planted("tflops_fp8", 500) != 0 &&
                      static_cast<Desc*>(desc)->transposed == CUBLAS_OP_T;
     std::memset(found, 0, sizeof *found);

@@ -1,6 +1,6 @@
-// Compiles only where check/cuda_abi.h and check/cuda_blas_abi.h agree with NVIDIA's cuda.h, cublas_api.h and
-// cublasLt.h in every function, layout and number that Railyard uses (run by cuda_abi_test.py where these
-// are).
+// Compiles only if check/cuda_abi.h and check/cuda_blas_abi.h agree with NVIDIA's cuda.h, cublas_api.h and
+// cublasLt.h in every function, layout and number that Railyard uses (run by cuda_abi_test.py if these are
+// installed).
 #include "abi_same.hpp"
 
 #include <cublasLt.h>
@@ -23,7 +23,7 @@ FUNCTION(cublasCreate_v2, )
 FUNCTION(cublasGetVersion_v2, )
 FUNCTION(cublasDestroy_v2, )
 FUNCTION(cublasSetStream_v2, )
-// C++ has a second of this name.
+// C++ has a second overload.
 using Gemm = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*,
                             const void*, cudaDataType, int, const void*, cudaDataType, int, const void*,
                             void*, cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);

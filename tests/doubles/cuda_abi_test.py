@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Holds what railcheck declares of CUDA to NVIDIA's own files, and compiles its kernels with every compiler there is: by clang
-without a toolkit, by nvcc, and assembles each with ptxas for the GPUs it knows. What is missing is named; no GPU is needed.
+"""Compares railcheck's declarations of CUDA with NVIDIA's own files, and compiles its kernels with every available compiler: by
+clang without a toolkit, by nvcc, and assembles each with ptxas for the GPUs that it supports. Reports what is missing; no GPU
+is needed.
 """
 import os
 import pathlib
@@ -15,8 +16,8 @@ SRC = HERE / '../../src'
 KERNELS = SRC / 'check/cuda_kernels.cu'
 TOOLKIT = os.environ.get('CUDA_HOME', '/usr/local/cuda')
 GPUS = ('sm_80', 'sm_90', 'sm_100')  # A100, H100 and H200, B200
-# What is compiled beside which of NVIDIA's headers, and changes to our declarations, in the first of our headers, each of which
-# must not compile, or the check could not fail.
+# What to compile with which of NVIDIA's headers, and changes to our declarations, in the first of our headers. Each change must
+# break the compilation, otherwise the check could not fail.
 CHECKS = (('cuda_abi_check.cpp', 'cublasLt.h', ('check/cuda_abi.h', 'check/cuda_blas_abi.h'),
            (('CUDA_ERROR_ECC_UNCORRECTABLE = 214', 'CUDA_ERROR_ECC_UNCORRECTABLE = 215'),
             ('X(cuMemAlloc_v2, (CUdeviceptr * at, size_t bytes))', 'X(cuMemAlloc_v2, (CUdeviceptr * at, int bytes))'),
@@ -48,12 +49,12 @@ def skip(what):
 
 
 def agrees(folder, source, ours, change=None):
-    """Whether our headers, the first with one text in it changed, agree with those of the folder."""
+    """Whether our headers, with one text changed in the first, agree with those of the folder."""
     with tempfile.TemporaryDirectory() as scratch:
         for name in ours:
             text = (SRC / name).read_text()
             if change and name == ours[0]:
-                # Lines may be broken elsewhere.
+                # Line breaks may differ.
                 pattern = re.sub(r'\\?\s+', r'\\s+', re.escape(change[0]))
                 text, times = re.subn(pattern, change[1], text)
                 assert times == 1, change
@@ -109,10 +110,10 @@ def kernels():
             text = pathlib.Path(ptx).read_text()
             told(f'{compiler}: all {len(names)} kernels are entries',
                  set(re.findall(r'\.entry (\w+)\(', text)) == names, str(names))
-            # Halves of 8 bytes made a sound H200 copy at 54 % of its bandwidth.
+            # Copies in two halves of 8 bytes: a sound H200 reached 54 % of its bandwidth.
             for name in ('write', 'read', 'copy', 'fill', 'check'):
                 told(f'{compiler}: railyard_{name} moves 16 bytes at once', moves_whole_pairs(text, f'railyard_{name}'))
-            # What a driver of CUDA 11 reads; nvcc writes that of its own release.
+            # The version for drivers of CUDA 11; nvcc writes that of its own release.
             version = tuple(map(int, re.search(r'^\.version (\d+)\.(\d+)', text, re.M).groups()))
             if compiler == 'clang':
                 told(f'clang writes PTX {version[0]}.{version[1]}, which drivers of CUDA 12 read', version < (8, 0))

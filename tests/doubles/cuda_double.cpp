@@ -1,23 +1,23 @@
 // A TEST DOUBLE of CUDA's driver library: it has libcuda's soname and the functions of check/cuda_abi.h, its
 // GPUs are memory of the host, their kernels are those of check/cuda_kernels.cu run on a CPU, one thread
-// after the other, and their times are made up from rates. It measures nothing and must never be installed.
+// after the other, and their times are computed from rates. It measures nothing and must never be installed.
 //
-// Held to the truth by: cuda_abi.h, through which both this file and railcheck are compiled;
-// tests/doubles/cuda_abi_test.py, which compares cuda_abi.h with NVIDIA's cuda.h where there is one.
+// Verified by: cuda_abi.h, through which both this file and railcheck are compiled;
+// tests/doubles/cuda_abi_test.py, which compares cuda_abi.h with NVIDIA's cuda.h if it is installed.
 //
 // The file named by RAIL_CUDA_STATE is read once; each line is KEY=VALUE (decimal or 0x…):
 //   count=2          GPUs (at most 16)              init=100       what cuInit returns
 //   mem_mib=4        memory of each, or N.mem_mib   sms=2          multiprocessors of each
-//   no_cubin=1       only PTX is taken              no_ptx=1       only what is assembled
+//   no_cubin=1       only PTX is accepted           no_ptx=1       only machine code is accepted
 //   N.hbm=3000 N.pcie=55 N.link=400                 GB/s of its memory, to the host, to another GPU
 //   N.tflops_fp64=60 …_fp32 …_tf32 …_bf16 …_fp8     of products; fp8 0: cuBLASLt has none
-//   N.flip_fill=1    after a kernel has written a pattern, a bit of it is another
-//   N.flip_product=1 likewise of a product          N.flip_copy=1  likewise of what the host sent
-//   N.flip_wide=1    likewise of a product of cuBLAS's, of numbers that are not whole; 2: of each other one
+//   N.flip_fill=1    flips a bit of a pattern after a kernel has written it
+//   N.flip_product=1 the same for a product         N.flip_copy=1  the same for data sent by the host
+//   N.flip_wide=1    the same for cuBLAS products of numbers that are not whole; 2: for every second one
 //   N.hang_launch=1 N.hang_copy=1 N.hang_alloc=1 N.hang_context=1  the call never returns
 //   N.fail_launch=214 N.fail_copy=… N.fail_alloc=… N.fail_context=…  the call returns this
-//   N.peer=0         no other GPU's memory is within reach
-// N stands for all GPUs where it is "*". GPU N has the PCI address of GPU N of nvml_double.c.
+//   N.peer=0         it cannot access other GPUs' memory
+// N may be "*" for all GPUs. GPU N has the PCI address of GPU N of nvml_double.c.
 #include "doubles/cuda_double.hpp"
 
 #include "check/cuda_abi.h"
@@ -34,7 +34,7 @@
 #include <utility>
 #include <vector>
 
-// The kernels, as one CPU thread at a time.
+// The kernels, one CPU thread at a time.
 static unsigned long long thread_number, thread_count;
 static inline unsigned long long railyard_thread() {
     return thread_number;
@@ -50,7 +50,7 @@ struct CUctx_st {
 };
 struct CUstream_st {
     int gpu = 0;
-    double seconds = 0; // of this stream's clock
+    double seconds = 0; // on this stream's clock
 };
 struct CUevent_st {
     double seconds = 0;
@@ -109,7 +109,7 @@ void see_gpus() {
             visible.push_back(gpu);
 }
 
-// What a call does first: hangs or fails, as is planted.
+// The start of each call: hangs or fails, if that is configured.
 CUresult reach(int gpu, const char* call) {
     if (planted(gpu, std::string("hang_") + call, 0) != 0)
         for (;;)
@@ -170,10 +170,10 @@ template <class T> T* at(void** p, int i) {
 
 struct CUfunc_st {
     const char* name;
-    // Runs the kernel, and says what it moved in bytes of memory or made in operations of FP64 or FP32.
+    // Runs the kernel, and returns its cost in bytes of memory or in operations of FP64 or FP32.
     void (*run)(void** parameters, Word threads);
     double (*cost)(void** parameters);
-    const char* rate; // that the cost is of
+    const char* rate; // the rate that applies to the cost
 };
 
 namespace {
@@ -189,7 +189,7 @@ double operations(void** p) {
            static_cast<double>(word(p, 5));
 }
 
-// The kernel on all threads, with the parameters of its launch.
+// Runs the kernel on all threads, with the parameters of its launch.
 template <class P> P parameter_as(void** p, std::size_t i) {
     if constexpr (std::is_pointer_v<P>)
         return reinterpret_cast<P>(parameter<CUdeviceptr>(p, static_cast<int>(i)));

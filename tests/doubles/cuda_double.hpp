@@ -1,4 +1,4 @@
-// What the doubles of libcuda and libcublas share (cuda_double.cpp).
+// Shared by the doubles of libcuda and libcublas (cuda_double.cpp).
 #pragma once
 
 #include "check/cuda_abi.h"
@@ -6,10 +6,11 @@
 #include <cstddef>
 
 extern "C" {
-// Passes the time that so many floating-point operations take on the current GPU, in this stream, at its
-// modelled rate of this kind ("tflops_bf16"); then does to the product what is planted. The CUresult.
+// Advances this stream by the time that this many floating-point operations take on the current GPU at its
+// modelled rate of this kind ("tflops_bf16"); then applies configured faults to the product. Returns the
+// CUresult.
 int railyard_double_product(double operations, const char* rate, void* product, std::size_t bytes,
                             CUstream stream);
-// A GPU's planted value as it is now: that of the current one.
+// A configured value of the current GPU.
 unsigned long long railyard_double_planted(const char* key, unsigned long long otherwise);
 }

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""Makes a GPU host as hwloc sees it: an XML file of lstopo's kind or a tree for HWLOC_FSROOT.
+"""Creates a GPU host for hwloc: an XML file like lstopo's or a tree for HWLOC_FSROOT.
 
     gen_host.py --xml FILE [--host NAME] [OPTIONS]        hwloc 2 XML
     gen_host.py --fsroot DIR [--host NAME] [OPTIONS]      DIR/sys and DIR/proc
 
 A TEST DOUBLE. Two sockets, each a NUMA node and a PCI domain; every GPU (10de:2330) shares a PCI switch with one or more HCAs
-(15b3:1021); storage HCAs hang on a root port of their own on socket 0.
+(15b3:1021); storage HCAs have separate root ports on socket 0.
 
     --gpus 8           GPUs
-    --hcas 8           compute HCAs: HCA i sits at GPU i * GPUS / HCAS
-    --order 3,0,1,2    device numbers of the compute HCAs by place; mlx5_ORDER[i] is HCA i
+    --hcas 8           compute HCAs: HCA i is next to GPU i * GPUS / HCAS
+    --order 3,0,1,2    device numbers of the compute HCAs by position; mlx5_ORDER[i] is HCA i
     --storage 2        storage HCAs, numbered after the compute HCAs
     --guid 0x946dae0000010000   base of the node GUIDs: mlx5_N has base + (N + 1) * 16
     --dead 3,5         devices that the host has lost
-    --flat             no PCI switches: GPUs and HCAs hang on the root ports of their sockets
+    --flat             no PCI switches: GPUs and HCAs are on the root ports of their sockets
 """
 import argparse
 import os
 import pathlib
 import struct
 
-CORES = 4  # a socket
+CORES = 4  # per socket
 
 
 class Bridge:
@@ -34,7 +34,7 @@ class Device:
 
 
 def layout(options):
-    """Two lists of root ports, one a socket."""
+    """Two lists of root ports, one per socket."""
     dead = set(options.dead)
 
     def hca(domain, bus, number):

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Makes and changes a sysfs tree with InfiniBand HCAs as the mlx5 driver shows them: ROOT/class/infiniband/mlx5_N.
+"""Creates and changes a sysfs tree with InfiniBand HCAs like the mlx5 driver's: ROOT/class/infiniband/mlx5_N.
 
-A TEST DOUBLE of the kernel's tree, held to the truth by tests/doubles/sysfs_test.py, where the real
-prometheus-node-exporter reads back what was written.
+A TEST DOUBLE of the kernel's tree, verified by tests/doubles/sysfs_test.py, where the real prometheus-node-exporter reads back
+what was written.
 
-    gen_sysfs.py ROOT [--hcas 8] [--host NAME] [--rate-gbps 400]    make the tree (files that exist are written over)
+    gen_sysfs.py ROOT [--hcas 8] [--host NAME] [--rate-gbps 400]    create the tree (existing files are overwritten)
     gen_sysfs.py ROOT --set mlx5_0.link_downed=3 …                  change attributes, counters or hw_counters
     gen_sysfs.py ROOT --set mlx5_0.link=down …                      state, phys_state (and rate) together: up or down
-    gen_sysfs.py ROOT --remove mlx5_3                               the device vanishes from the host
+    gen_sysfs.py ROOT --remove mlx5_3                               removes the device from the host
 
-Values are written in place, as the kernel's files keep their inode: a reader that holds them open sees the change.
-A value shorter than the old one leaves, for a moment, the old tail after its newline; readers take the first line.
-HCA N sits at PCI bus 0x13 + 28 N, beside GPU N of the NVML double.
+Values are written in place, as the kernel's files keep their inode: a reader that holds them open sees the change. A shorter
+value briefly leaves the old tail after its newline; readers use the first line. HCA N is at PCI bus 0x13 + 28 N, next to GPU N of
+the NVML double.
 """
 import argparse
 import os
@@ -85,7 +85,7 @@ def make_hca(root, n, host, gbps, guid=None):
 
 
 def assign(root, text, gbps):
-    """Applies one DEVICE.NAME=VALUE; a ValueError says what is wrong with it."""
+    """Applies one DEVICE.NAME=VALUE; raises ValueError with the problem."""
     place, equals, value = text.partition('=')
     device, dot, name = place.partition('.')
     base = f'{root}/class/infiniband/{device}'

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""hwloc sees the same host in gen_host.py's XML as in its tree for HWLOC_FSROOT, where hwloc itself finds PCI bridges,
-NUMA nodes and InfiniBand devices; run from the build directory, which automake does.
+"""hwloc sees the same host in gen_host.py's XML as in its tree for HWLOC_FSROOT, where hwloc itself finds PCI bridges, NUMA nodes
+and InfiniBand devices; run from the build directory, as automake does.
 """
 import pathlib
 import subprocess

@@ -1,16 +1,16 @@
-// A TEST DOUBLE of libibverbs.so.1 for machines without HCAs: RC queue pairs of processes of one machine,
-// whose RDMA writes and reads are copies of memory and take the time that a rate gives them. What railcheck
-// does not use is missing. Compiled with rdma-core's own header, so that names and layouts are held to it;
-// the order of states and what a completion says follow ibv_modify_qp(3) and ibv_poll_cq(3). Made up: rates,
-// that links never lose anything, and that a peer which is not ready is retried for 20 ms.
+// A TEST DOUBLE of libibverbs.so.1 for machines without HCAs: RC queue pairs of processes on one machine,
+// whose RDMA writes and reads are memory copies with a simulated duration. Functions that railcheck does not
+// use are missing. Compiled with rdma-core's own header, which verifies names and layouts; the order of
+// states and the contents of a completion follow ibv_modify_qp(3) and ibv_poll_cq(3). Simulated: rates,
+// lossless links, and retries for 20 ms to a peer that is not ready.
 //
 // The file named by RAIL_IBV_STATE is read once; each line is KEY=VALUE (decimal):
 //   devices=2       mlx5_0, mlx5_1, …, of one port each
-//   N.gbps=10       of its writes and reads         N.latency_us=5  of an operation beside its bytes
-//   N.down=1        the port is not active          N.hang=1        no operation ends
-//   N.fail=10       operations end with this status, 10: a remote access error
-// N stands for all where it is "*". Of two ends the slower rate counts. Queue pairs of all processes stand in
-// the file that RAIL_IBV_QUEUES names.
+//   N.gbps=10       of its writes and reads         N.latency_us=5  of an operation, added to its transfer
+//   N.down=1        the port is not active          N.hang=1        no operation completes
+//   N.fail=10       operations complete with this status, 10: a remote access error
+// N may be "*" for all. The slower rate of two ends applies. Queue pairs of all processes are in the file
+// that RAIL_IBV_QUEUES names.
 #include <infiniband/verbs.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ long planted(int device, const std::string& key, long otherwise) {
 struct Queues {
     std::atomic<std::uint32_t> next{1};
     std::array<std::atomic<std::uint32_t>, most_queues> gbps;
-    // Whom it takes packets from, and from which number on: 0 of one that takes none.
+    // The sender from which it accepts packets, and the first number; 0: accepts none.
     std::array<std::atomic<std::uint64_t>, most_queues> from;
 };
 
@@ -77,7 +77,7 @@ Queues& queues() {
         if (file >= 0 && ::ftruncate(file, sizeof(Queues)) == 0)
             at = ::mmap(nullptr, sizeof(Queues), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         if (at == MAP_FAILED) std::abort();
-        ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // others' copies to and from this memory
+        ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // for copies by other processes to and from this memory
         return static_cast<Queues*>(at);
     }();
     return *shared;
@@ -113,7 +113,7 @@ struct Operation {
 struct Queue : ibv_qp {
     std::uint32_t peer = 0, packet = 0;
     pid_t peer_process = 0;
-    Clock::time_point busy; // until then with what was posted
+    Clock::time_point busy; // busy until then with posted operations
 };
 
 std::uint64_t sender(std::uint32_t queue, std::uint32_t packet) {
@@ -124,7 +124,7 @@ struct Completions : ibv_cq {
     std::deque<std::pair<Queue*, Operation>> waiting;
 };
 
-// A process and a device, as a GID.
+// Encodes a process and a device as a GID.
 ibv_gid gid_of(pid_t process, int device) {
     ibv_gid gid{};
     gid.raw[0] = 0xfe;
@@ -311,7 +311,7 @@ int ibv_modify_qp(ibv_qp* base, ibv_qp_attr* wanted, int mask) {
     const bool follows = next == IBV_QPS_RESET || (next == IBV_QPS_INIT && queue.state == IBV_QPS_RESET) ||
                          (next == IBV_QPS_RTR && queue.state == IBV_QPS_INIT) ||
                          (next == IBV_QPS_RTS && queue.state == IBV_QPS_RTR);
-    // Table 'RC' of ibv_modify_qp(3): what each transition must be told.
+    // Table 'RC' of ibv_modify_qp(3): the attributes required by each transition.
     static const std::map<ibv_qp_state, int> needs{
         {IBV_QPS_RESET, IBV_QP_STATE},
         {IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
@@ -321,7 +321,7 @@ int ibv_modify_qp(ibv_qp* base, ibv_qp_attr* wanted, int mask) {
                           IBV_QP_MAX_QP_RD_ATOMIC}};
     if (!follows || mask != needs.at(next)) return errno = EINVAL;
     if (next == IBV_QPS_RTR) {
-        if (wanted->ah_attr.is_global == 0) return errno = EINVAL; // its ports are of Ethernet
+        if (wanted->ah_attr.is_global == 0) return errno = EINVAL; // its ports are Ethernet ports
         queue.peer = wanted->dest_qp_num;
         std::memcpy(&queue.peer_process, wanted->ah_attr.grh.dgid.raw + 8, sizeof queue.peer_process);
     }

@@ -1,4 +1,4 @@
-# Doubles of hardware this machine does not have, each with the test that holds it to a real counterpart.
+# Doubles of hardware this machine does not have, each with the test that compares it with a real counterpart.
 noinst_DATA += %D%/libnvidia-ml.so.1
 CLEANFILES += %D%/libnvidia-ml.so.1
 %D%/libnvidia-ml.so.1: $(srcdir)/%D%/nvml_double.c $(srcdir)/%D%/nvml_costs.h $(srcdir)/%D%/nvml_work.h $(top_srcdir)/src/probe/nvml_abi.h
@@ -25,7 +25,7 @@ build_cuda_double = $(AM_V_CXXLD)$(CXX) $(OPT_CXXFLAGS) -Wall -Wextra -I$(top_sr
 	$(AM_V_at)$(MKDIR_P) %D%
 	$(build_cuda_double) $(srcdir)/%D%/nccl_double.cpp -lpthread
 
-# HCAs, where libibverbs' header is.
+# HCAs, if libibverbs' header is installed.
 if VERBS
 noinst_DATA += %D%/libibverbs.so.1
 CLEANFILES += %D%/libibverbs.so.1
@@ -34,7 +34,7 @@ endif
 	$(AM_V_at)$(MKDIR_P) %D%
 	$(build_cuda_double) $(srcdir)/%D%/ibverbs_double.cpp
 
-# A clock that steps under a daemon.
+# A clock that steps while a daemon runs.
 noinst_DATA += %D%/libclock_step.so
 CLEANFILES += %D%/libclock_step.so
 %D%/libclock_step.so: $(srcdir)/%D%/clock_step.c
@@ -45,7 +45,7 @@ TESTS += %D%/cuda_abi_test.py %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host
 EXTRA_DIST += %D%/cublas_double.cpp %D%/abi_same.hpp %D%/cuda_abi_check.cpp %D%/cuda_abi_test.py %D%/nccl_abi_check.cpp %D%/cuda_double.cpp %D%/cuda_double.hpp
 EXTRA_DIST += %D%/clock_step.c %D%/ibverbs_double.cpp %D%/nccl_double.cpp %D%/nvml_double.c %D%/nvml_costs.h %D%/nvml_work.h %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
 
-# The double of an LSF-compatible engine, standard library only, run where it stands.
+# The double of an LSF-compatible engine, standard library only, run in place.
 EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/commands.py \
 	%D%/lsf/configuration.py %D%/lsf/control.py \
 	%D%/lsf/dispatch.py %D%/lsf/esub.py %D%/lsf/loss.py %D%/lsf/model.py %D%/lsf/pretend.py %D%/lsf/processes.py \
@@ -53,7 +53,7 @@ EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/comm
 	%D%/lsf/server.py %D%/lsf/show_hist.py %D%/lsf/show_hosts.py %D%/lsf/show_info.py %D%/lsf/show_jobs.py \
 	%D%/lsf/show_shares.py \
 	%D%/lsf/state.py %D%/lsf/submission.py %D%/lsf/usage.py
-# Measured transcripts of the engine, of which the double is held to almost 600 commands.
+# Measured transcripts of the engine; the double is compared with almost 600 of their commands.
 EXTRA_DIST += %D%/lsf/recorded/README %D%/lsf/recorded/badmin.txt %D%/lsf/recorded/bjobs.txt \
 	%D%/lsf/recorded/bmod_bstop_bresume_bswitch.txt %D%/lsf/recorded/brequeue.txt \
 	%D%/lsf/recorded/brequeue_more.txt %D%/lsf/recorded/bsub.txt %D%/lsf/recorded/bsub_esub.txt \

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The double of the LSF engine against recordings of the engine: every recorded command whose state the double can reach
-is typed again, and its exit status, output and errors must be the same byte for byte; so must the order of states in the
-recorded time lines, their moments within a tolerance. What is left out stands with its reason in lsf/recorded/left_out.json.
+"""Compares the double of the LSF engine with recordings of the engine: every recorded command whose state the double can reach is
+repeated, and its exit status, output and errors must be byte-identical; in the recorded time lines the order of states must be
+the same, and their times within a tolerance. Omissions, with reasons, are in lsf/recorded/left_out.json.
 
 lsf_double_test.py [-v] [RECORDING]
 """
@@ -19,13 +19,13 @@ import loss          # pylint: disable=wrong-import-position
 import replay        # pylint: disable=wrong-import-position
 import scenarios     # pylint: disable=wrong-import-position
 
-AT_LEAST = {"commands": 588, "time lines": 70, "files": 15}   # they may only grow
-TOLERANCE = 3.5         # seconds: one and a half looks of mbatchd, which come when they come
-TOLERANCE_OF_LOSS = 8.0   # and an exchange of the lims more
+AT_LEAST = {"commands": 588, "time lines": 70, "files": 15}   # may only grow
+TOLERANCE = 3.5         # seconds: one and a half intervals of mbatchd, which are not synchronized
+TOLERANCE_OF_LOSS = 8.0   # plus an exchange of the lims
 
 
 def job_of(item, player):
-    """The job of a time line: named in its title, else that of the last command."""
+    """The job of a time line: named in its title, else the last command's."""
     for word in item.title.replace("[", " ").split():
         if word.isdigit() and not item.number:
             return int(word)
@@ -41,7 +41,7 @@ def number_in(texts):
 
 
 def played(player, item):
-    """The difference of a command, "" for none."""
+    """The difference for a command, "" if none."""
     if item.argv[0] == "bsub" and "Job <" in item.out:
         player.engine.next_id = number_in([item.out])
     before = player.engine.now
@@ -65,7 +65,7 @@ def played(player, item):
 
 
 def beside(player, item):
-    """What stands beside commands of esubs: their parameter file, the job's environment. None: nothing that can be compared."""
+    """Records next to commands of esubs: their parameter file, the job's environment. None: cannot be compared."""
     if item.title.startswith("LSB_SUB_PARM_FILE"):
         mine = (player.probe / "parm").read_text().split("\n")[:-1]
     elif item.title == "RAIL_*, HOME and PATH in the job":
@@ -79,7 +79,7 @@ def beside(player, item):
 
 
 def health_line(player, item, tolerance):
-    """A new value of the elim of n7: [seconds, [bhosts, lsload, the job]]."""
+    """A new value from the elim of n7: [seconds, [bhosts, lsload, the job]]."""
     recorded = [(when, *words) for when, words in json.loads(item.lines[0])]
     value, host = item.title.split(" set to ")[1].split()[0], player.engine.cluster.hosts["n7"]
     loss.set_index(player.engine, host, "health", 0.0 if value == "-" else float(value))
@@ -93,7 +93,7 @@ def health_line(player, item, tolerance):
 
 
 def noted(player, item, runs):
-    """The recorder's note of how often the esub ran and what became of the job."""
+    """The recorder's note on the number of runs of the esub and the result of the job."""
     for note in item.notes:
         found = re.match(r"esub runs: (\d+)(?:; state \('(\w+)', '-'\))?$", note)
         if found and int(found[1]) != runs:
@@ -135,7 +135,7 @@ def check(scenario, names, more, out, count, verbose):
                 before = player.esub_runs()
                 difference = played(player, item)
                 difference = difference or noted(player, item, player.esub_runs() - before)
-            elif item.title in player.passed:   # recorded beside commands
+            elif item.title in player.passed:   # recorded next to commands
                 job_id, host = player.passed[item.title]
                 difference = player.history(job_id, player.engine.cluster.hosts[host].lost_at, item.states, tolerance)
             else:
@@ -150,7 +150,7 @@ def check(scenario, names, more, out, count, verbose):
 
 
 def timings():
-    """The configurations of the daemons whose times were measured; the failures."""
+    """Checks the configurations of the daemons whose times were measured; returns the failures."""
     failures = []
     for name, (timing, *measured, tolerance) in scenarios.TIMINGS.items():
         for phase in (0.3, 2.2, 4.6):

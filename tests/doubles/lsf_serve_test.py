@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The double of the LSF engine as a server: its commands as programs, jobs that really run, hosts that are lost under them,
-callers that may not do what they ask. Ten of its seconds pass in one of ours; nothing here measures time.
+callers without permission. Ten of its seconds take one real second; nothing here measures time.
 """
 import contextlib
 import json
@@ -22,12 +22,12 @@ import configuration   # pylint: disable=wrong-import-position
 import replay        # pylint: disable=wrong-import-position
 from railcluster import process as waiting  # pylint: disable=wrong-import-position
 
-DEADLINE = 120   # seconds; all of this takes some ten
+DEADLINE = 120   # seconds; everything takes about ten
 ROOT = os.geteuid() == 0
 
 
 class Yard:
-    """A served folder. Each test has its own."""
+    """A served folder, one for each test."""
 
     def __init__(self, folder, **keys):
         self.folder = pathlib.Path(folder)
@@ -163,7 +163,7 @@ def a_pre_exec_is_tried_until_it_works(yard):
 
 
 def files_of_the_engine_are_read_strictly(yard):
-    """Each fault is told with its file and line."""
+    """Each fault is reported with its file and line."""
     sound = {
         "lsf.shared": "Begin Cluster\nClusterName\nyard\nEnd Cluster\nBegin Resource\nRESOURCENAME TYPE INTERVAL INCREASING DESCRIPTION\n"
                       "leaf String () () (a leaf)\nplanned Numeric 5 Y (always 0)\nEnd Resource\n",
@@ -204,7 +204,7 @@ def _written(yard, files):
 
 
 def a_job_starter_gets_what_the_recording_says(yard):
-    """Each line typed again: what the starter was given, and what only the shell behind it saw."""
+    """Repeats each line: what the starter got, and what only the shell after it saw."""
     starter = yard.folder / "starter"
     starter.write_text('#!/bin/sh\necho "args:$#"\nexec /bin/sh -c "$*"\n')
     starter.chmod(0o755)
@@ -216,7 +216,7 @@ def a_job_starter_gets_what_the_recording_says(yard):
             wanted = [line.replace("/home/alice", str(yard.folder)) for line in item.lines[item.lines.index(marker):]]
             yard.wait(job, "DONE")
             report = wait_for(lambda: (yard.folder / f"out.{job}").exists() and (yard.folder / f"out.{job}").read_text().split("\n"), "its output")
-            # Moments, CPU times and the environment of the test do not matter here.
+            # Times, CPU times and the environment of the test do not matter here.
             same([line for line in report[report.index(marker):] if line], [line for line in wanted if line])
             compared += 1
     same(compared, 5)
@@ -242,7 +242,7 @@ def a_job_behind_a_prefix_may_catch_int_and_save(yard):
     job = yard.start("""sh -c 'trap "sleep 1; echo saved >saved; exit 0" INT; echo $$ >pid; while :; do sleep 0.05; done'""")
     process = pid_in(yard.folder / "pid")
     yard.ok("brequeue", "-H", job)
-    yard.wait(job, "PSUSP")      # what stands before it died of the INT at once
+    yard.wait(job, "PSUSP")      # the prefix died of the INT at once
     same(((yard.folder / "saved").read_text(), alive(process)), ("saved\n", False))
 
 
@@ -313,7 +313,7 @@ def power_is_lost_under_a_job(yard):
     same(yard.state(job), "RUN 8*n4:8*n2")
     yard.wait(job, "UNKWN")
     yard.wait(job, "PEND")
-    same(alive(task), True)     # the trap: what it started elsewhere runs on
+    same(alive(task), True)     # the trap: what it started elsewhere keeps running
     os.kill(task, signal.SIGKILL)
     yard.ok("badmin", "hclose", "-C", "railyard: lost", "n4", user="lsfadmin")
     same(yard.ok("bhosts", "-w", "n4").split("\n")[1].split()[1], "unavail")
@@ -376,7 +376,7 @@ def bad_requests_harm_nobody(yard):
     job = yard.submit("-q", "normal", "-i", "in", "-o", "out.%J", "cat")
     yard.wait(job, "DONE")
     same((yard.folder / f"out.{job}").read_text().endswith("\nof the file\n"), True)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:   # asks and never reads
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:   # sends requests and never reads
         sock.connect(str(yard.folder / "socket"))
         sock.sendall(b'{"command": "bhosts", "argv": ["-l"] , "env": {}}\n')
         yard.ok("lsid")
@@ -390,7 +390,7 @@ def bad_requests_harm_nobody(yard):
 
 def a_virtual_clock_moves_when_it_is_told(yard):
     job = yard.submit("-q", "normal", "sleep", "60")
-    time.sleep(0.2)     # nothing may come of it
+    time.sleep(0.2)     # it must have no effect
     same(yard.state(job), "PEND -")
     began = float(yard.double("now"))
     same(float(yard.double("advance", "3s")), began + 3)
@@ -418,11 +418,11 @@ def bqueues_shows_shares(yard):
     same(rows[0], ["USER/GROUP", "SHARES", "PRIORITY", "STARTED", "CPU_TIME", "RUN_TIME"])
     alice, bob = rows[1], rows[2]
     same((alice[0], alice[1], alice[3], bob[0], bob[1], bob[2], bob[3]), ("alice", "4", "8", "bob", "1", "0.333", "0"))
-    same(0 < float(alice[2]) <= 0.148, True)   # 4 / (9 * 3), and less for its run time
+    same(0 < float(alice[2]) <= 0.148, True)   # 4 / (9 * 3), reduced by its run time
 
 
 def users_are_who_they_are(yard):
-    """As root only: a job runs as its user, and a user cannot say that he is another."""
+    """As root only: a job runs as its user, and a user cannot claim to be another."""
     nobody = pwd.getpwnam("nobody")
     yard.folder.chmod(0o777)
     job = yard.submit("-q", "normal", "-o", "whose.%J", "id -u; umask", user="nobody")
@@ -436,7 +436,7 @@ def users_are_who_they_are(yard):
 
 commands_go_through_the_prefix_of_their_host.keys = {"hosts": [{"name": "n[1-8]", "prefix": ["env", "-C", "/", "PLACE=%h"]}]}
 FORKS = "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); sys.exit(subprocess.call(sys.argv[1:]))"
-a_job_behind_a_prefix_may_catch_int_and_save.keys = {   # as behind nsenter, which stays in front of a job in a PID namespace
+a_job_behind_a_prefix_may_catch_int_and_save.keys = {   # as with nsenter, which stays in front of a job in a PID namespace
     "timing": {"JOB_TERMINATE_INTERVAL": 10 * DEADLINE}, "hosts": [{"name": "n[1-8]", "prefix": [sys.executable, "-IS", "-c", FORKS]}]}
 a_virtual_clock_moves_when_it_is_told.keys = {"clock": "virtual", "run": False}
 exit_values_requeue_and_exclude.keys = {"queues": [{"name": "again", "requeue_exit_values": ["99", "75", "EXCLUDE( 76 )"]}]}

@@ -1,5 +1,5 @@
-// Compiles only where check/mpi/nccl_abi.h agrees with NVIDIA's nccl.h in every function and number that
-// Railyard uses (run by cuda_abi_test.py where that is).
+// Compiles only if check/mpi/nccl_abi.h agrees with NVIDIA's nccl.h in every function and number that
+// Railyard uses (run by cuda_abi_test.py if it is installed).
 #include "abi_same.hpp"
 
 #include <nccl.h>

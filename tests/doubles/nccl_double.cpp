@@ -1,11 +1,11 @@
-// A TEST DOUBLE of libnccl.so.2 for machines without GPUs: a ring over TCP between the processes, by the
-// network interface that NCCL_SOCKET_IFNAME names, on the memory of tests/doubles/cuda_double.cpp, which is
-// the host's. Sums are real, times those of the cables. Where NCCL chooses a ring's order, channels,
-// protocols and GPUs, this has one ring in the order of ranks. Its declarations are held to nccl.h by
-// tests/doubles/cuda_abi_test.py.
+// A TEST DOUBLE of libnccl.so.2 for machines without GPUs: a ring over TCP between the processes, on the
+// network interface in NCCL_SOCKET_IFNAME, using the memory of tests/doubles/cuda_double.cpp, which is the
+// host's. Sums are real, and times are those of the cables. NCCL chooses a ring's order, channels, protocols
+// and GPUs; this has one ring in the order of ranks. tests/doubles/cuda_abi_test.py compares its declarations
+// with nccl.h.
 //
 // RAIL_NCCL_WRONG=RANK spoils a value that this rank passes on. RAIL_NCCL_ONE_GPU=1: all share one GPU, which
-// is refused as NCCL does ("Duplicate GPU detected") unless NCCL_HOSTID tells them apart.
+// is refused as by NCCL ("Duplicate GPU detected") unless NCCL_HOSTID distinguishes them.
 #include "check/mpi/nccl_abi.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ private:
     int fd_;
 };
 
-// Of the interface that is named, "=rail0"; else the loopback's.
+// The address of the given interface, "=rail0"; otherwise loopback's.
 sockaddr_in own_address() {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -111,7 +111,7 @@ bool one_gpu_twice(const std::vector<Hello>& hellos) {
     return hosts.size() < hellos.size();
 }
 
-// Tells each process of a communicator where the next one of the ring is.
+// Sends each process of a communicator the address of the next one in the ring.
 void introduce(Socket listener) {
     std::vector<Socket> calls;
     std::vector<Hello> hellos;
@@ -134,7 +134,7 @@ struct ncclComm {
     int rank = 0, ranks = 1;
     Socket next, before;
 
-    // Both at once, or a ring of sends that wait for each other would stand still.
+    // Both at once; otherwise a ring of blocking sends would deadlock.
     bool pass(const char* out, size_t out_bytes, char* in, size_t in_bytes) const {
         while (out_bytes > 0 || in_bytes > 0) {
             std::array<pollfd, 2> ready{pollfd{out_bytes > 0 ? next.fd() : -1, POLLOUT, 0},

@@ -1,11 +1,11 @@
-/* Compiles only where probe/nvml_abi.h agrees with NVIDIA's nvml.h in every layout and number that Railyard
- * uses (run by nvml_double_test.py where nvml.h is installed; Debian: libnvidia-ml-dev in non-free). */
+/* Compiles only if probe/nvml_abi.h agrees with NVIDIA's nvml.h in every layout and number that Railyard uses
+ * (run by nvml_double_test.py if nvml.h is installed; Debian: libnvidia-ml-dev in non-free). */
 #define NVML_NO_UNVERSIONED_FUNC_DEFS
 #include <nvml.h>
 
 #include <stddef.h>
 
-/* NVIDIA's enumerators as constants of their own, before our header uses the same names. */
+/* NVIDIA's enumerators as separate constants, before our header uses the same names. */
 enum {
     theirs_success = NVML_SUCCESS,
     theirs_invalid = NVML_ERROR_INVALID_ARGUMENT,

@@ -1,5 +1,5 @@
-/* What calls of NVML cost: the processor's time that each took with an H100 and driver 580.159.04, medians of
- * 200 calls. What NVML answers out of its own memory, within a microsecond, is free. */
+/* The cost of NVML calls: the processor time of each with an H100 and driver 580.159.04, medians of 200
+ * calls. Calls that NVML answers from its own memory, within a microsecond, are free. */
 #ifndef RAILYARD_NVML_COSTS_H
 #define RAILYARD_NVML_COSTS_H
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-static unsigned long priced; /* how many GPUs there are whose calls cost something; 0: none does */
+static unsigned long priced; /* number of GPUs whose calls have a cost; 0: none */
 
 static double thread_us(void) {
     struct timespec now;
@@ -21,7 +21,7 @@ static void spend(double us) {
     for (const double end = thread_us() + us; thread_us() < end;) {}
 }
 
-/* Of one call, by what it is of. */
+/* For one call, by the queried item. */
 static void pay(const char* what) {
     static const struct {
         const char* what;
@@ -33,7 +33,7 @@ static void pay(const char* what) {
         if (!strcmp(prices[i].what, what)) spend(prices[i].us);
 }
 
-/* Of all fields of one call. The violation times are one question to the driver. */
+/* For all fields of one call. The violation times are one query to the driver. */
 static void pay_fields(const nvmlFieldValue_t* values, int count) {
     int policies = 0;
     for (int i = 0; priced && i < count; i++)

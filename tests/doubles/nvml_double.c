@@ -1,36 +1,36 @@
 /* A TEST DOUBLE of NVIDIA's management library: it has NVML's soname and the functions of probe/nvml_abi.h,
  * and its GPUs are lines of a text file. It measures nothing and must never be installed.
  *
- * Held to the truth by: nvml_abi.h, through which both this file and nodewatchd are compiled (a wrong
- * signature does not compile here); tests/doubles/nvml_double_test.py, which drives it through NVIDIA's own
- * Python bindings and compares nvml_abi.h with NVIDIA's header, where these are installed.
+ * Verified by: nvml_abi.h, through which both this file and nodewatchd are compiled (a wrong signature does
+ * not compile here); tests/doubles/nvml_double_test.py, which uses it through NVIDIA's own Python bindings
+ * and compares nvml_abi.h with NVIDIA's header, if these are installed.
  *
- * The file named by RAIL_NVML_STATE is read again whenever it changes; each line is KEY=VALUE (decimal or
- * 0x…): count=8            GPUs (at most 16)            init=9           what nvmlInit_v2 returns
- *   N.reasons=0x80     clock event reasons, whose times grow meanwhile
- *   N.lost=1           every call on GPU N says GPU_IS_LOST
+ * The file named by RAIL_NVML_STATE is read again when it changes; each line is KEY=VALUE (decimal or 0x…):
+ *   count=8            GPUs (at most 16)            init=9           what nvmlInit_v2 returns
+ *   N.reasons=0x80     clock event reasons; their times grow while they are set
+ *   N.lost=1           every call on GPU N returns GPU_IS_LOST
  *   N.xid=79           the XID of the next event (or its type, N.event=8); raise N.xid_seq to send it
- *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's
- * life) N.remap_cor N.remap_unc N.remap_pending N.remap_failed N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
- *   N.pid=0            the process that computes there   N.fail_handle=999  there is no handle of GPU N
- *   N.links=18 N.links_up=18       NVLinks there are, and that are up
- *   N.crc N.replay N.recovery      errors of them together; N.rcv as NVLink 5 has them, and an H100 has not
- *   N.power_ms N.brake_ms N.hw_thermal_ms N.sw_thermal_ms   times with those reasons, before any that is on
+ *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: for the board's life)
+ *   N.remap_cor N.remap_unc N.remap_pending N.remap_failed N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
+ *   N.pid=0            the process that computes on it   N.fail_handle=999  GPU N has no handle
+ *   N.links=18 N.links_up=18       existing NVLinks, and those that are up
+ *   N.crc N.replay N.recovery      their total errors; N.rcv only with NVLink 5, not on an H100
+ *   N.power_ms N.brake_ms N.hw_thermal_ms N.sw_thermal_ms   past times with those reasons
  *   N.thermal_ms       violation time, the older way  N.action=1         recovery action
- *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches, of
+ *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches, in
  *   N.cluster=0x6b1f N.clique=1    this cluster (the last 8 bytes of its UUID) and clique
  *   N.sm_mhz=1980 N.mem_mhz=2619 N.draws_mw=72000 N.busy=0   clocks, power, percent of the time with kernels
  *   N.limit_mw=700000 N.gpm=1    power limit; whether it has GPM's counters:
  *   N.sm_active=0 N.tensor_active=0   percent
- *   N.hang_ms=0        every call on GPU N first takes this long, or until the file says 0 again
- *   N.fail=999         every call on GPU N returns this; N.fail_ecc=999 only that of one key (as above, or
+ *   N.hang_ms=0        every call on GPU N first takes this long, or until the file contains 0 again
+ *   N.fail=999         every call on GPU N returns this; N.fail_ecc=999 only that for one key (as above, or
  *                      reasons, ecc, fields, times, links, violation, fabric, gpm)
- *   old=1              as a driver of before 2022: no field values, no fabric state of a version
- * Unknown keys and lines that begin with # are passed over. Without the variable or the file there are 8
- * sound GPUs. GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py. With RAIL_NVML_COSTS=N there
- * are N GPUs at work, and calls cost what nvml_costs.h says.
+ *   old=1              like a driver from before 2022: no field values, no versioned fabric state
+ * Unknown keys and lines that begin with # are ignored. Without the variable or the file there are 8 sound
+ * GPUs. GPU N is at PCI bus 0x14 + 28 N, next to HCA N of gen_sysfs.py. With RAIL_NVML_COSTS=N there are N
+ * busy GPUs, and calls have the costs of nvml_costs.h.
  *
- * Recorded of an H100 SXM with driver 580.159.04: result codes, types and units, event types, costs.
+ * Recorded from an H100 SXM with driver 580.159.04: result codes, types and units, event types, costs.
  * Invented, as that GPU was alone and sound: NVLinks, NVSwitches and their registration, every error and
  * fault, and that a lost GPU fails each call. */
 #define _GNU_SOURCE
@@ -52,12 +52,12 @@ struct nvmlDevice_st {
 };
 struct nvmlEventSet_st {
     unsigned long long registered[max_gpus]; /* types */
-    unsigned long long seen[max_gpus];       /* xid_seq already told */
+    unsigned long long seen[max_gpus];       /* xid_seq already reported */
 };
 
 static struct nvmlDevice_st gpus[max_gpus];
 
-/* The state as last read, with what told that the file had changed. */
+/* The state as last read, and the file attributes that reveal a change. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     struct timespec mtime;
@@ -70,7 +70,7 @@ static struct {
     } line[max_lines];
 } state;
 
-/* What a line's key says after "GPU.", or the whole of one that is of no GPU; else NULL. */
+/* The part of a line's key after "GPU.", or the whole key if it is not for a GPU; else NULL. */
 static const char* key_of(const char* key, int gpu) {
     if (gpu < 0) return key;
     char* rest = NULL;
@@ -78,8 +78,8 @@ static const char* key_of(const char* key, int gpu) {
     return rest != key && number == gpu && *rest == '.' ? rest + 1 : NULL;
 }
 
-/* The value of PREFIX and KEY, or for gpu >= 0 of "GPU." before them, in the state as last read; the last
- * line of a key counts. Cheap, where there are no lines: nodewatchd is measured over this. */
+/* The value of PREFIX and KEY, for gpu >= 0 with "GPU." before them, in the state as last read; the last line
+ * of a key counts. Cheap without lines: nodewatchd is measured with this. */
 static unsigned long long held_at(int gpu, const char* prefix, const char* key,
                                   unsigned long long otherwise) {
     unsigned long long value = otherwise;
@@ -96,7 +96,7 @@ static unsigned long long held(int gpu, const char* key, unsigned long long othe
     return held_at(gpu, "", key, otherwise);
 }
 
-/* Reasons to lower the clocks of which the driver counts the time. */
+/* Clock event reasons whose time the driver counts. */
 enum { counted_reasons = 4 };
 static const struct {
     const char* key;
@@ -108,7 +108,7 @@ static const struct {
 static unsigned long long counted_ns[max_gpus][counted_reasons];
 static struct timespec counted_to;
 
-/* By the state as last read, which has held since. */
+/* Based on the state as last read, which has been valid since. */
 static void count_time(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -154,7 +154,7 @@ static void read_again(void) {
     state.inode = now.st_ino;
 }
 
-/* The same in the state as it is now. */
+/* The same for the current state. */
 static unsigned long long get(int gpu, const char* key, unsigned long long otherwise) {
     pthread_mutex_lock(&lock);
     read_again();
@@ -168,7 +168,7 @@ static void sleep_ms(unsigned long long ms) {
     nanosleep(&t, NULL);
 }
 
-/* What each call on a device begins with: SUCCESS, or why it cannot be asked, or not for this. */
+/* The start of each call on a device: SUCCESS, or why the device, or this item, cannot be queried. */
 static nvmlReturn_t reach(nvmlDevice_t device, const void* out, const char* what) {
     if (!device || !out) return NVML_ERROR_INVALID_ARGUMENT;
     pthread_mutex_lock(&lock);
@@ -205,7 +205,7 @@ nvmlReturn_t nvmlInit_v2(void) {
     return (nvmlReturn_t)get(-1, "init", NVML_SUCCESS);
 }
 
-/* What older pynvml releases begin with. */
+/* The first call of older pynvml releases. */
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags);
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
     return flags ? NVML_ERROR_NOT_SUPPORTED : nvmlInit_v2();
@@ -324,7 +324,7 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsign
     return NVML_SUCCESS;
 }
 
-/* How long a reason has been there, in ns. */
+/* How long a reason has been active, in ns. */
 static unsigned long long time_with(int gpu, unsigned long long bit) {
     unsigned long long ns = 0;
     pthread_mutex_lock(&lock);
@@ -355,7 +355,7 @@ static nvmlReturn_t field(int gpu, const nvmlFieldValue_t* asked, unsigned long 
     case NVML_FIELD_NVLINK5_RCV_ERRORS:
         *value = get(gpu, "rcv", ~0ULL);
         return *value == ~0ULL ? NVML_ERROR_NOT_SUPPORTED : NVML_SUCCESS;
-    default: return NVML_ERROR_NOT_SUPPORTED; /* an H100: what is of NVLink 5 alone */
+    default: return NVML_ERROR_NOT_SUPPORTED; /* as on an H100: fields of NVLink 5 only */
     }
 }
 
@@ -366,7 +366,7 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldV
     for (int i = 0; result == NVML_SUCCESS && i < count; i++) {
         unsigned long long value = 0;
         values[i].nvmlReturn = field(device->index, &values[i], &value);
-        /* NVML answers each in a type of its own. */
+        /* NVML returns each field in its own type. */
         if (values[i].fieldId == NVML_FIELD_RECOVERY_ACTION) {
             values[i].valueType = NVML_TYPE_UNSIGNED_INT;
             values[i].value.uiVal = (unsigned int)value;
@@ -466,7 +466,7 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long ty
 
 nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t* data, unsigned int timeout_ms) {
     if (!set || !data) return NVML_ERROR_INVALID_ARGUMENT;
-    /* Without a file nothing can come: it waits once, as NVML does. */
+    /* Without a file no event can occur: it waits once, as NVML does. */
     const unsigned int step = getenv("RAIL_NVML_STATE") ? poll_ms : timeout_ms;
     for (unsigned int waited = 0;; waited += step) {
         for (int i = 0; i < max_gpus; i++) {

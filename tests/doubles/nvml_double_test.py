@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The NVML double against NVIDIA's own Python bindings (pynvml), whose structures and names come from nvml.h, and
-probe/nvml_abi.h against nvml.h itself: that of the system, and those that build-aux/nvml-header has fetched of Debian
-releases; and its fields against those recorded of an H100 (shared/data beside the source, or RAIL_TEST_DATA). Each part
-needs its counterpart (Debian: python3-pynvml in contrib); without all of them the test is skipped (77). nodewatchd's unit
-tests drive the double too."""
+"""Compares the NVML double with NVIDIA's own Python bindings (pynvml), whose structures and names come from nvml.h;
+probe/nvml_abi.h with nvml.h itself: the system's, and those fetched by build-aux/nvml-header from Debian releases; and the
+double's fields with those recorded on an H100 (shared/data next to the source, or RAIL_TEST_DATA). Each part needs its
+counterpart (Debian: python3-pynvml in contrib); if none is available the test is skipped (77). nodewatchd's unit tests use
+the double, too."""
 import ctypes
 import os
 import re
@@ -40,7 +40,7 @@ def child(state_file):
     same('busId', bus_id, '00000000:30:00.0')
     same('bus', (pci.domain, pci.bus, pci.device, pci.pciDeviceId), (0, 0x30, 0, 0x233010de))
     for name in ('nvmlDeviceGetCurrentClocksEventReasons', 'nvmlDeviceGetCurrentClocksThrottleReasons'):
-        if hasattr(n, name):  # the first came with release 12.2
+        if hasattr(n, name):  # the first was added in release 12.2
             same(name, getattr(n, name)(gpu[1]), 0xc8)
     same('bits', n.nvmlClocksThrottleReasonHwPowerBrakeSlowdown | n.nvmlClocksThrottleReasonHwThermalSlowdown
          | n.nvmlClocksThrottleReasonHwSlowdown, 0xc8)
@@ -76,7 +76,7 @@ def child(state_file):
 
 
 def with_bindings():
-    """The exit status, or None where pynvml is not installed."""
+    """The exit status, or None if pynvml is not installed."""
     if subprocess.run([sys.executable, '-c', 'import pynvml'], stderr=subprocess.DEVNULL).returncode != 0:
         return None
     with tempfile.TemporaryDirectory() as scratch:
@@ -86,7 +86,7 @@ def with_bindings():
 
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RELEASES = ('bookworm', 'trixie')  # NVML 11.8 and 12.4: what is newer in one, nvml_abi_check.c asks of it alone
+RELEASES = ('bookworm', 'trixie')  # NVML 11.8 and 12.4: nvml_abi_check.c checks newer items in one of them only
 
 
 CHANGES = (('NVML_ERROR_GPU_IS_LOST = 15', 'NVML_ERROR_GPU_IS_LOST = 14'), ('char busId[32]', 'char busId[16]'),
@@ -107,7 +107,7 @@ def headers():
 
 
 def agrees(folder, changes=()):
-    """Whether nvml_abi.h, with each (text, other text) in it changed, agrees with the nvml.h there."""
+    """Whether nvml_abi.h, with each (text, other text) changed in it, agrees with the nvml.h in this folder."""
     with open(f'{HERE}/../../src/probe/nvml_abi.h') as file:
         ours = file.read()
     for text, other in changes:
@@ -125,11 +125,11 @@ def agrees(folder, changes=()):
 
 
 def with_header():
-    """The exit status, or None where there is no nvml.h."""
+    """The exit status, or None if there is no nvml.h."""
     status = None
     for name, folder in headers():
         sound = agrees(folder)
-        # A number and a layout that are others are found, or the check could not fail.
+        # A changed number and layout must be detected, otherwise the check could not fail.
         checks = not any(agrees(folder, [change]) for change in CHANGES)
         print(f'{"ok" if sound and checks else "FAIL"}: nvml_abi.h {"agrees" if sound else "disagrees"} with nvml.h of {name}'
               + ('' if checks else ', and the check cannot fail'))
@@ -143,7 +143,8 @@ class FieldValue(ctypes.Structure):
 
 
 def with_recording():
-    """Result and type of each field that nodewatchd asks; that GPU had no NVLink. The exit status, or None without it."""
+    """Result and type of each field that nodewatchd queries; that GPU had no NVLink. The exit status, or None without the
+    recording."""
     path = os.path.join(os.environ.get('RAIL_TEST_DATA', f'{HERE}/../../../shared/data'), 'h100/nvml-fields.txt')
     if not os.path.exists(path):
         print(f'SKIP: {path} is not here')

@@ -1,5 +1,6 @@
-/* What the double's GPUs do: clocks, power, utilization and GPM. Part of nvml_double.c, which has what it is
- * made of. A sample of GPM remembers its GPU, and two of one give what the state says now. */
+/* The activity of the double's GPUs: clocks, power, utilization and GPM. Part of nvml_double.c, whose
+ * functions it uses. A GPM sample remembers its GPU, and two samples of one GPU return what the state
+ * contains now. */
 #ifndef RAILYARD_NVML_WORK_H
 #define RAILYARD_NVML_WORK_H
 

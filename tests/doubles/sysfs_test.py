@@ -34,7 +34,7 @@ def main():
         gen(root, *sum((['--set', f'{d}.{c}={v}'] for (d, c), v in injected.items()), []),
             '--set', 'mlx5_1.link=down')
         log = open(f'{scratch}/log', 'w+')
-        # Port 0: the kernel picks a free one, which the exporter does not tell; its socket does.
+        # Port 0: the kernel picks a free one, which the exporter does not print; its socket shows it.
         exporter = subprocess.Popen([EXPORTER, '--web.listen-address=127.0.0.1:0', f'--path.sysfs={root}',
                                      '--collector.disable-defaults', '--collector.infiniband'],
                                     stdout=log, stderr=log)
@@ -69,7 +69,7 @@ def main():
                 sys.exit(f'sysfs_test: the exporter has no {name} of {device}; it answered:\n{text}')
             return float(m.group(1))
 
-        # node_exporter's metric for a counter file, and what it multiplies the value by (data counters are words).
+        # node_exporter's metric for a counter file, and the factor that it applies (data counters are in words).
         names = {'link_downed': ('link_downed_total', 1), 'port_xmit_wait': ('port_transmit_wait_total', 1),
                  'symbol_error': ('symbol_error_total', 1), 'port_rcv_data': ('port_data_received_bytes_total', 4)}
         checks = [(metric(names[c][0], d), v * names[c][1], f'{c} of {d}') for (d, c), v in injected.items()]

@@ -1,4 +1,4 @@
-"""badmin: hosts and queues closed and opened with their notes, daemons restarted, histories."""
+"""badmin: closes and opens hosts and queues with notes, restarts daemons, shows histories."""
 import loss
 import show_hist
 from usage import USAGE
@@ -68,7 +68,7 @@ def _hosts(engine, user, verb, words):
             text, status = text + "Host control failed.: User permission denied\n", 255
             continue
         if verb == "hclose":
-            if not host.closed:   # a second note on a closed host is accepted, and lost
+            if not host.closed:   # a second note on a closed host is accepted but lost
                 host.closed, host.note = True, note
                 _host_event(engine, name, "closed", user, note)
             text += "done\n"

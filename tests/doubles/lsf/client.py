@@ -1,7 +1,7 @@
-"""Every command of the double (bsub, bjobs, …): asks the server of LSF_ENVDIR, or else of the folder it stands in.
+"""Every command of the double (bsub, bjobs, …): sends requests to the server of LSF_ENVDIR, or else of the folder that it is in.
 
-bsub and bmod read their lines and run the esubs here, as the caller; lsrun hands its standard streams over.
-LSF_DOUBLE_USER names another user where the server lets the caller do so.
+bsub and bmod parse their lines and run the esubs here, as the caller; lsrun passes its standard streams on. LSF_DOUBLE_USER names
+another user if the server permits it.
 """
 import json
 import os
@@ -23,7 +23,7 @@ class Server:
         return sock
 
     def ask(self, request, descriptors=()):
-        """The answer; waits and says so while mbatchd is down."""
+        """The answer; while mbatchd is down, waits and prints that."""
         request.setdefault("as", os.environ.get("LSF_DOUBLE_USER", ""))
         said = False
         while True:
@@ -109,7 +109,7 @@ def submit(server, command, argv, environment, cwd, read_stdin, start=None):
 
 
 def wait(server, job_id, how):
-    """bsub -K and -I: until the job has ended; the second shows its output."""
+    """bsub -K and -I: waits until the job has ended; -I also shows its output."""
     sys.stderr.write("<<Waiting for dispatch ...>>\n")
     started, output = False, ""
     while True:
@@ -143,7 +143,7 @@ def lsrun(server, argv):
         elif word not in ("-v", "-P", "-L"):
             sys.stderr.write(f"lsrun: invalid option -- '{word[1:2]}'\n")
             return 255
-    else:   # without "--" the options of the command are read as lsrun's
+    else:   # without "--" the options of the command are parsed as lsrun's
         bad = next((word for word in words if word.startswith("-")), None)
         if bad:
             sys.stderr.write(f"lsrun: invalid option -- '{bad[1:2]}'\n")
@@ -156,7 +156,7 @@ def lsrun(server, argv):
 
 
 def main(command, folder):
-    named = os.environ.get("LSF_ENVDIR", "")   # as for the engine's own commands; the folder of this one otherwise
+    named = os.environ.get("LSF_ENVDIR", "")   # as for the engine's own commands; otherwise the folder of this command
     server, argv = Server(named if os.path.exists(os.path.join(named, "socket")) else folder), sys.argv[1:]
     if command == "lsrun":
         return lsrun(server, argv)

@@ -1,8 +1,8 @@
-"""The command lines of the batch commands: options, refusals and exit statuses, over state and texts.
+"""The command lines of the batch commands: options, refusals and exit statuses, based on the state and the texts.
 
-serve(engine, request) answers {"exit", "out", "err"} and, where the engine lets the caller wait, "seconds". A request is
-{"command", "argv" (without the command's name), "user", "env" (LSB_* of the caller)}; bsub and bmod come as "submit" and
-"modify" with what submission.py and esub.py have made of their lines.
+serve(engine, request) returns {"exit", "out", "err"} and, if the engine makes the caller wait, "seconds". A request is
+{"command", "argv" (without the command's name), "user", "env" (LSB_* of the caller)}; bsub and bmod arrive as "submit" and
+"modify" with the results of submission.py and esub.py.
 """
 import admin
 import control
@@ -31,11 +31,11 @@ class Exit(Exception):
 
 
 def parse(command, argv, flags, valued):
-    """getopt of one letter, with the long ones that bjobs has; (flags set, values, rest)."""
+    """getopt with single letters, and bjobs's long options; (flags set, values, rest)."""
     flagged, values, rest = set(), {}, list(argv)
     while rest and rest[0].startswith("-") and len(rest[0]) > 1:
         word = rest.pop(0)[1:]
-        while word and word not in flags and word not in valued:   # letters, the last with what follows as its value
+        while word and word not in flags and word not in valued:   # letters, the last with its value attached
             letter, word = word[0], word[1:]
             if letter in valued:
                 values[letter], word = word, ""
@@ -114,7 +114,7 @@ def _formatted(engine, text, jobs, short, flags, missing, err):
 
 
 def _targets(engine, command, request, rest, values, form, states=UNFINISHED):
-    """The jobs of ids, or of -J, -u, -q and 0; refusals are printed one by one."""
+    """The jobs of ids, or of -J, -u, -q and 0; prints refusals one by one."""
     if not rest and "J" not in values:
         raise Exit(255, err=USAGE.get(command, "Job ID, job name or user name must be specified\n"))
     jobs, err = [], ""
@@ -138,7 +138,7 @@ def _targets(engine, command, request, rest, values, form, states=UNFINISHED):
 
 
 def _each(engine, command, request, flags, values, rest, act, done, form="Job <{}>: {}\n", states=UNFINISHED):
-    """One sentence a job; act raises Refused or may return the verb of done."""
+    """One sentence per job; act raises Refused or may return the verb for `done`."""
     _answer(engine, command, flags)
     jobs, err = _targets(engine, command, request, rest, values, form, states)
     out, status, seconds, said = "", 255 if err else 0, 0.0, set()
@@ -150,7 +150,7 @@ def _each(engine, command, request, flags, values, rest, act, done, form="Job <{
             sentence = done.format(text, verb)
         except control.Refused as refusal:
             if many and len(jobs) > 1:
-                continue   # of "all" those are meant that can be
+                continue   # "all" includes only jobs that permit it
             seconds = max(seconds, refusal.seconds)
             sentence, status = None, 255
             line = f"{refusal}\n" if getattr(refusal, "of_queue", False) or "No such queue" in str(refusal) else form.format(text, refusal)
@@ -284,7 +284,7 @@ def bhosts(engine, request):
 
 
 def _selection(engine, text, error):
-    """Of the load commands: string resources of the hosts do not work there."""
+    """For the load commands: string resources of the hosts do not work there."""
     try:
         select = resreq.parse(text, engine.known)[0]
         strings = {key for host in engine.cluster.hosts.values() for key, value in host.resources.items() if isinstance(value, str)}
@@ -378,7 +378,7 @@ def lsid(engine, request):
 
 
 def submit(engine, request):
-    """bsub, after the esubs: the sentence, and the id for -K and -I."""
+    """bsub, after the esubs: the message, and the id for -K and -I."""
     spec = {name: value for name, value in request["spec"].items() if name in FIELDS_OF_SUBMISSION}
     named = bool(spec.get("queue"))
     try:
@@ -417,13 +417,13 @@ COMMANDS = {"bjobs": bjobs, "bswitch": bswitch, "bstop": bstop, "bresume": bresu
             "brun": brun, "bpeek": bpeek, "bhist": bhist, "bhosts": bhosts, "lshosts": lshosts, "lsload": lsload, "bqueues": bqueues,
             "bmgroup": bmgroup, "bugroup": bugroup, "bparams": bparams, "lsid": lsid, "lsinfo": lsinfo, "busers": busers, "badmin": admin.badmin,
             "submit": submit, "modify": modify}
-# These ask the lim and are answered while mbatchd is down.
+# These query the lim and are answered while mbatchd is down.
 OF_THE_LIM = ("lsid", "lsinfo", "lshosts", "lsload", "lsrun")
 
 
 def serve(engine, request):
     command = COMMANDS.get(request["command"])
-    if command is None:   # as env says it
+    if command is None:   # like env
         return {"exit": 127, "out": "", "err": f"env: '{request['command']}': No such file or directory\n"}
     try:
         return command(engine, request)

@@ -1,5 +1,6 @@
-"""The engine's own configuration files (lsf.conf, lsf.shared, lsf.cluster.NAME, lsb.params, lsb.hosts, lsb.queues), read into the keys
-of model.py. Strict where the engine only warns: what it does not know, or names what is not there, is an error with file and line."""
+"""The engine's own configuration files (lsf.conf, lsf.shared, lsf.cluster.NAME, lsb.params, lsb.hosts, lsb.queues), parsed into
+the keys of model.py. Strict where the engine only warns: unknown settings, and references to missing items, are errors with
+file and line."""
 import os
 import re
 
@@ -16,7 +17,7 @@ class Bad(ValueError):
 
 
 class Line:
-    """A line of a file, and where it stands."""
+    """A line of a file, with its location."""
 
     def __init__(self, path, number, text):
         self.place, self.text = f"{os.path.basename(path)}:{number}", text
@@ -25,7 +26,7 @@ class Line:
         return Bad(f"{self.place}: {why}: {self.text}")
 
     def words(self):
-        """Its columns; what stands in parentheses is one."""
+        """Its columns; a parenthesized group is one."""
         return [found[1] if found[2] is None else found[2] for found in WORDS.finditer(self.text)]
 
     def setting(self):
@@ -46,7 +47,7 @@ def lines(path):
 
 
 def sections(path, known):
-    """[(name, its lines)] of a file of Begin and End."""
+    """[(name, its lines)] from a file with Begin and End."""
     found, name = [], None
     for line in lines(path):
         word, _, rest = line.text.partition(" ")
@@ -67,7 +68,7 @@ def sections(path, known):
 
 
 def settings(rows, known):
-    """{name: (value, line)}; twice the same name is an error, as to the engine, which takes the first."""
+    """{name: (value, line)}; a duplicate name is an error, as in the engine, which uses the first."""
     found = {}
     for line in rows:
         name, value = line.setting()
@@ -80,7 +81,7 @@ def settings(rows, known):
 
 
 def table(rows, *columns):
-    """Dictionaries of the rows below the head, which must name these columns; each has its line as "line"."""
+    """Dictionaries of the rows below the header, which must name these columns; each has its line as "line"."""
     if not rows:
         return []
     head = rows[0].words()
@@ -104,7 +105,7 @@ def number(line, text, kind=float):
 
 
 def _resources(folder, keys):
-    """lsf.shared: {static resource: its type}; those with an interval are the elim's."""
+    """lsf.shared: {static resource: its type}; those with an interval come from the elim."""
     static = {}
     for name, rows in sections(os.path.join(folder, "lsf.shared"), ("Cluster", "HostType", "HostModel", "Resource")):
         if name == "Cluster":
@@ -207,7 +208,7 @@ def _queues(folder, keys):
 
 
 def read(folder):
-    """The keys of lsf.json that the files give. Errors: Bad."""
+    """The keys of lsf.json set by the files. Errors: Bad."""
     keys = {"timing": {}, "indices": {}, "descriptions": {}, "queues": [], "commandname": False}
     static = _resources(folder, keys)
     hosts = _cluster(folder, keys, static)

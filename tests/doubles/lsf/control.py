@@ -1,4 +1,4 @@
-"""What users and administrators ask of mbatchd. Each function does it or raises Refused with the engine's own words."""
+"""Requests of users and administrators to mbatchd. Each function executes one or raises Refused with the engine's message."""
 import re
 
 import dispatch
@@ -12,7 +12,7 @@ HELD = "The job was suspended by the user while pending: 1 host;"
 
 
 class Refused(Exception):
-    """seconds: how long the command takes until it says so."""
+    """seconds: how long the command takes to report it."""
 
     def __init__(self, text, seconds=0.0):
         super().__init__(text)
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 
 def may_use(engine, user, queue):
-    """The engine's fault: the first such check after mbatchd starts or is reconfigured counts as an administrator's."""
+    """A fault of the engine: the first such check after mbatchd starts or is reconfigured treats the user as an administrator."""
     trusted, engine.trusts_next = engine.trusts_next, False
     if queue.users is None or "all" in queue.users or user in queue.users or trusted:
         return True
@@ -61,7 +61,7 @@ def check_requirement(engine, text):
 
 
 def check_types(changes):
-    """What comes over a socket may be anything."""
+    """Data from a socket may have any type."""
     for name, value in changes.items():
         wanted = Job.__dataclass_fields__[name].type
         if not isinstance(value, wanted):
@@ -98,7 +98,7 @@ def submit(engine, user, spec):
 
 
 def _submitted(engine, job):
-    import show_jobs   # pylint: disable=import-outside-toplevel  (texts know states, not the other way round)
+    import show_jobs   # pylint: disable=import-outside-toplevel  (texts depend on states, not vice versa)
     return show_jobs.submitted(engine, job, to_queue=True)
 
 
@@ -122,7 +122,7 @@ def unfinished(job):
 
 
 def modify(engine, user, job, changes):
-    """changes: fields of Job, "queue" among them."""
+    """changes: fields of Job, possibly including "queue"."""
     permit(engine, user, job)
     unfinished(job)
     if not changes:
@@ -168,7 +168,7 @@ def switch(engine, user, job, name):
 
 
 def _reachable(engine, job):
-    """A request that needs the job's sbatchd, which mbatchd has already given up."""
+    """Raises an error for a request that needs the job's sbatchd, which mbatchd has already given up."""
     if job.state in ("UNKWN", "ZOMBI"):
         raise Refused("Operation is in progress", engine.timing["LSB_MBD_CONNTIMEOUT"])
     engine.poke(engine.first_host(job))
@@ -192,14 +192,14 @@ def stop(engine, user, job):
 
 
 def resume(engine, user, job):
-    """Before a requeued job is PSUSP this is accepted, and lost."""
+    """Before a requeued job is PSUSP this is accepted but lost."""
     permit(engine, user, job)
     unfinished_or_requeued(job)
     if job.state == "PSUSP":
         engine.enter(job, "PEND")
         job.reason = "Waiting for scheduling after resumed by user: 1 host;"
         engine.event(job, "Pending: Waiting for scheduling after resumed by user: 1 host;")
-        if job.requeued_held:   # measured: 3.7 to 4.9 s to RUN, where other resumed jobs take one look
+        if job.requeued_held:   # measured: 3.7 to 4.9 s to RUN, while other resumed jobs take one interval
             job.not_before = engine.now + 1.5 * engine.timing["MBD_SLEEP_TIME"]
         engine.wake(job.not_before)
     elif job.state == "USUSP":
@@ -242,7 +242,7 @@ def kill(engine, user, job, remove=False):
         engine.forget(job)
         return
     if job.state in ("UNKWN", "ZOMBI"):
-        # Refused after the time limit of the call; a job that is not to be rerun ends meanwhile all the same.
+        # Refused after the time limit of the call; a non-rerunnable job ends in the meantime nevertheless.
         engine.at(engine.now + engine.timing["LSB_MBD_CONNTIMEOUT"] * 0.9, _unknown_ends, engine, job, job.run_number)
         _reachable(engine, job)
     _reachable(engine, job)
@@ -262,7 +262,7 @@ def _unknown_ends(engine, job, run_number):
 
 
 def signal(engine, user, job, name):
-    """bkill -s: the text's verb."""
+    """bkill -s: the verb of the message."""
     if name == "STOP":
         stop(engine, user, job)
         return "stopped"
@@ -283,7 +283,7 @@ def signal(engine, user, job, name):
 
 
 def requeue(engine, user, job, held, states=()):
-    """states: of finished jobs that are meant as well, "EXIT" and "DONE" (brequeue -e, -d)."""
+    """states: of finished jobs to include, "EXIT" and "DONE" (brequeue -e, -d)."""
     permit(engine, user, job)
     target = "PSUSP" if held else "PEND"
     if job.state in PENDING:
@@ -301,7 +301,7 @@ def requeue(engine, user, job, held, states=()):
     job.requeue = target
     host = engine.first_host(job)
     if job.state in ("UNKWN", "ZOMBI"):
-        if host.seen == "unavail":   # nothing else is due any more for a job that is not rerunnable
+        if host.seen == "unavail":   # for a non-rerunnable job no other event is pending
             engine.at(engine.mbd_tick(engine.now + engine.timing["MBD_SLEEP_TIME"]), loss._rerun, engine, job, job.run_number)
         return
     if host.power != "on":
@@ -313,7 +313,7 @@ def requeue(engine, user, job, held, states=()):
 
 
 def move(engine, user, job, top):
-    """btop, bbot: the position from the top or bottom."""
+    """btop, bbot: move to the position from the top or bottom."""
     permit(engine, user, job)
     unfinished(job)
     if job.state not in PENDING:
@@ -324,7 +324,7 @@ def move(engine, user, job, top):
 
 
 def run_now(engine, user, job, names):
-    """brun -m: at once, in an inactive queue too."""
+    """brun -m: starts at once, also in an inactive queue."""
     if not engine.cluster.is_administrator(user):
         raise Refused("User permission denied")
     if job.state not in PENDING:

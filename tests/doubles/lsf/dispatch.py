@@ -1,4 +1,4 @@
-"""One look of mbatchd: which waiting jobs start, and where."""
+"""One scheduling cycle of mbatchd: which waiting jobs start, and where."""
 import re
 
 import resreq
@@ -8,13 +8,13 @@ DEPENDENCY = re.compile(r"\s*(done|ended|exit|started)?\(?\s*(\d+)\s*\)?\s*$")
 
 
 def order(engine):
-    """The waiting jobs as bjobs lists them: by the queue's priority, then by age, btop and bbot aside."""
+    """The waiting jobs in the order of bjobs: by queue priority, then by age, apart from btop and bbot."""
     queues = engine.cluster.queues
     return sorted(engine.pending.values(), key=lambda job: (-queues[job.queue].priority, job.position, job.id, job.index))
 
 
 def host_state(engine, host):
-    """The word of `bhosts -w`."""
+    """The status in `bhosts -w`."""
     if host.seen != "ok":
         return host.seen
     if host.closed:
@@ -27,7 +27,7 @@ def host_state(engine, host):
 
 
 def depends(engine, text):
-    """May a job with this dependency start? None: the double does not know such a condition."""
+    """Whether a job with this dependency may start. None: the double does not know the condition."""
     found = DEPENDENCY.match(text)
     if not found:
         return None
@@ -38,15 +38,15 @@ def depends(engine, text):
 
 
 class _Look:
-    """What is the same for all jobs of a look, computed once: 10,000 jobs wait in one queue."""
+    """Data common to all jobs of a cycle, computed once: 10,000 jobs wait in one queue."""
 
     def __init__(self, engine):
         self.engine = engine
         self.fit = {}
-        self.failed = {}   # what a job asked -> why it waits: free slots only shrink within a look
+        self.failed = {}   # request of a job -> why it waits: free slots only shrink within a cycle
 
     def candidates(self, queue, job_res_req):
-        """The hosts of the queue whose lim satisfies both selections, best first."""
+        """The hosts of the queue whose lim values satisfy both selections, best first."""
         key = (queue.name, job_res_req)
         if key not in self.fit:
             known = self.engine.known
@@ -58,7 +58,7 @@ class _Look:
 
 
 def wishes(engine, job):
-    """{host name: preference} of its -m, None without one."""
+    """{host name: preference} from its -m; None if it has none."""
     if not job.hosts:
         return None
     found = {}
@@ -70,7 +70,7 @@ def wishes(engine, job):
 
 
 def choose(engine, job, look):
-    """[(host name, slots)] or the reason why it waits."""
+    """[(host name, slots)] or why it waits."""
     queue = engine.cluster.queues[job.queue]
     if not queue.active:
         return "The queue is inactivated by the administrator: 1 host;"
@@ -124,7 +124,7 @@ def _hosts(count):
 
 
 def cycle(engine):
-    """Starts what can start; returns when the next look is due because of a time, None if only a change makes one."""
+    """Starts the jobs that can start; returns when the next cycle is due by time, None if only a change triggers one."""
     look, later = _Look(engine), None
     for job in order(engine):
         if job.state != "PEND":

@@ -1,7 +1,7 @@
-"""esub as the transcripts show it: which run, the parameter file they read, the modify files that take effect.
+"""esub according to the transcripts: which ones run, the parameter file they read, the modify files that take effect.
 
-It runs as the caller, before mbatchd hears of the job: LSF_SERVERDIR/esub, those of LSB_ESUB_METHOD (whose variable
-overrides lsf.conf, even empty), those of -a. 97 or a signal refuses; any other exit leaves the job unmodified.
+It runs as the caller, before mbatchd knows the job: LSF_SERVERDIR/esub, those of LSB_ESUB_METHOD (the environment overrides
+lsf.conf, even if empty), those of -a. Exit status 97 or a signal rejects the job; any other leaves it unmodified.
 """
 import os
 import re
@@ -67,7 +67,7 @@ def parameter_file(job, other, modify, commandname):
 
 
 def programs(settings, environment, additional):
-    """The files to run, in order; names without a file are passed over silently."""
+    """The files to run, in order; names without a file are skipped silently."""
     methods = environment["LSB_ESUB_METHOD"] if "LSB_ESUB_METHOD" in environment else settings["mandatory_esub"]
     names = ["esub"] + [f"esub.{name}" for name in methods.split() + additional.split() if "/" not in name]
     paths = [os.path.join(settings["serverdir"], name) for name in names]
@@ -95,7 +95,7 @@ def run(job, other, settings, environment, cwd, modify=False, start=subprocess.r
                 done = start([path, "-r"], env={**environment, **extra}, cwd=cwd, stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, check=False)
             except OSError:
-                continue   # a bad interpreter: accepted silently
+                continue   # an invalid interpreter: accepted silently
             if done.returncode == ABORT or done.returncode < 0:
                 raise Aborted()
             if done.returncode == 0:
@@ -112,7 +112,7 @@ def _warning(text):
 
 
 def modified(job, text, modify=False):
-    """Applies the lines of LSB_SUB_MODIFY_FILE; a bad one is passed over with a warning."""
+    """Applies the lines of LSB_SUB_MODIFY_FILE; an invalid one is skipped with a warning."""
     warnings = ""
     for line in text.splitlines():
         if not line.strip():

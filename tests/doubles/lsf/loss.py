@@ -1,14 +1,14 @@
-"""Hosts that lose their power or their cable, and come back: what the daemons learn of it, and when.
+"""Hosts that lose power or their cable, and return: what the daemons notice, and when.
 
 Measured (TIMINGS in scenarios.py; N = HOST_INACTIVITY_LIMIT + RETRY_LIMIT + 1):
   the master's lim says unavail at the N-th exchange after the loss, 15 to 20 s with the recommended timing;
-  mbatchd gives up the sbatchd MAX_SBD_FAIL connections after it first wanted something of it: a request about a job
-  there, or by itself 6 s after the lim's unavail: the host is unreach, its jobs UNKWN;
-  at its first look 4 s after both, the host is unavail and rerunnable jobs go back to PEND (PSUSP after brequeue -H).
+  mbatchd gives up the sbatchd MAX_SBD_FAIL connections after it first needed it: for a request about a job
+  there, or on its own 6 s after the lim's unavail: the host is unreach, its jobs UNKWN;
+  at its first cycle 4 s after both, the host is unavail and rerunnable jobs go back to PEND (PSUSP after brequeue -H).
 """
 from model import STARTED
 
-# A timer of the lims is 5 s whatever ELIM_POLL_INTERVAL says: shorter values slow the detection.
+# A timer of the lims is 5 s regardless of ELIM_POLL_INTERVAL: shorter values slow the detection.
 LIM_TIMER = 5.0
 GIVING_UP = 4.0
 UNASKED = 6.0   # from the lim's unavail to mbatchd's own first call of the sbatchd
@@ -20,7 +20,7 @@ def exchange(timing):
 
 
 def switch(engine, host, power):
-    """The power is off, the cable is cut, or all is well again."""
+    """Sets the host's state: power off, cable cut, or normal."""
     if power == host.power:
         return
     before, host.power = host.power, power
@@ -43,7 +43,7 @@ def switch(engine, host, power):
 
 
 def _patience(engine):
-    """When mbatchd gives up a host that both daemons have lost: 4 s were measured, one look where these are rarer."""
+    """When mbatchd gives up a host that both daemons have lost: 4 s as measured, or one interval if longer."""
     return engine.mbd_tick(engine.now + max(GIVING_UP, engine.timing["MBD_SLEEP_TIME"]))
 
 
@@ -66,7 +66,7 @@ def poke(engine, host):
 
 
 def first_jobs(engine, host):
-    """The started jobs whose first host it is."""
+    """The started jobs for which this is the first host."""
     jobs = [engine.jobs[key] for key in list(host.jobs)]
     return [job for job in jobs if job.exec_hosts[0][0] == host.name and job.state in STARTED]
 
@@ -78,7 +78,7 @@ def _unreach(engine, host, outage):
     for job in first_jobs(engine, host):
         engine.event(job, "Unknown; unable to reach the execution host;")
         if job.requeue and job.state != "UNKWN":
-            # It was asked for while bjobs said RUN: mbatchd takes the job for ended. The work is lost.
+            # It was requested while bjobs said RUN: mbatchd considers the job ended. The work is lost.
             engine.event(job, "Termination request issued; but unable to reach the execution host;")
             engine.finish(job, "Exited")
             job.events.pop()
@@ -94,7 +94,7 @@ def _given_up(engine, host, outage):
     if host.outage != outage:
         return
     host.seen = "unavail"
-    early = host.poked_at < host.lost_at + UNASKED * 2   # noticed before the lim did: ZOMBI was seen on the way
+    early = host.poked_at < host.lost_at + UNASKED * 2   # noticed before the lim did: ZOMBI was observed in between
     for job in first_jobs(engine, host):
         if job.state == "UNKWN" and (is_rerunnable(engine, job) or job.requeue):
             zombie = early and job.requeue
@@ -102,7 +102,7 @@ def _given_up(engine, host, outage):
                 engine.enter(job, "ZOMBI")
             engine.at(engine.now + (1.0 if zombie else 0.5), _rerun, engine, job, job.run_number)
         elif job.state == "UNKWN":
-            engine.started[job.key] = engine.started.pop(job.key)   # seen: it goes to the end of the list
+            engine.started[job.key] = engine.started.pop(job.key)   # observed: it moves to the end of the list
     engine.wake()
 
 
@@ -119,7 +119,7 @@ def _rerun(engine, job, run_number):
         engine.finish(job, "Exited")
         return
     if host.power == "cut":
-        job.copies[job.run_number] = host.name   # its processes live on there
+        job.copies[job.run_number] = host.name   # its processes keep running there
     held = job.requeue == "PSUSP"
     engine.event(job, "Execution host unavailable; job is killed;")
     engine.event(job, "Pending: Job has been requeued;")
@@ -163,7 +163,7 @@ def _reachable(engine, host, outage, before):
 
 
 def _old_copies(engine, host):
-    """A starting sbatchd kills what it finds of jobs that run elsewhere by now, and says so in their history."""
+    """A starting sbatchd kills the processes of jobs that now run elsewhere, and records this in their history."""
     for job in engine.jobs.values():
         if job.lost_copy == host.name:
             engine.event(job, "sbatchd startup; kill ZOMBIE job. The CPU time used is unknown;")
@@ -171,7 +171,7 @@ def _old_copies(engine, host):
 
 
 def restart_sbatchd(engine, host):
-    """badmin hrestart: about 3 s later no old copy is left on the host."""
+    """badmin hrestart: about 3 s later there is no old copy on the host."""
     if host.power == "on":
         engine.at(engine.now + 1.5 * engine.timing["SBD_SLEEP_TIME"], _restarted, engine, host, host.outage)
 
@@ -188,7 +188,7 @@ def _restarted(engine, host, outage):
 
 
 def set_index(engine, host, name, value):
-    """A new value of the elim's: the lim shows it within 8 s, mbatchd acts on it within 20."""
+    """Sets a new value of the elim: the lim shows it within 8 s, mbatchd acts on it within 20 s."""
     if name not in host.indices:
         raise KeyError(name)
     engine.at(engine.now + 1.2 * exchange(engine.timing), _shown_index, engine, host, name, value)

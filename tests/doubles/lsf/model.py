@@ -1,6 +1,6 @@
-"""What the cluster of the double is made of: hosts, queues, jobs and the timings of the daemons, from DIR/lsf.json.
+"""The parts of the double's cluster: hosts, queues, jobs and the timings of the daemons, from DIR/lsf.json.
 
-Nothing here moves; state.py does. Times are seconds (float) of the engine's clock, sizes are slots.
+This is only data; state.py changes it. Times are seconds (float) of the engine's clock, sizes are slots.
 """
 import dataclasses
 import json
@@ -8,8 +8,8 @@ import re
 
 import configuration
 
-# The configuration of which most transcripts were taken, the recommended one. Seconds, except
-# the counts RETRY_LIMIT, HOST_INACTIVITY_LIMIT and MAX_SBD_FAIL.
+# The configuration for most of the transcripts, which is the recommended one. Seconds, except the counts RETRY_LIMIT,
+# HOST_INACTIVITY_LIMIT and MAX_SBD_FAIL.
 TIMING = {
     "MBD_SLEEP_TIME": 2.0, "SBD_SLEEP_TIME": 2.0, "JOB_TERMINATE_INTERVAL": 2.0,
     "EXINTERVAL": 5.0, "ELIM_POLL_INTERVAL": 5.0, "HOST_INACTIVITY_LIMIT": 2, "RETRY_LIMIT": 1,
@@ -21,15 +21,15 @@ YARD = {
     "administrators": ["lsfadmin"],
     "version": "volclava project 2.2, Nov 22 2026",
     "conf": "",                 # a folder of the engine's own files, read first (configuration.py)
-    "prefix": [],               # of hosts that have none of their own, such as those of "conf"
+    "prefix": [],               # for hosts without their own, such as those of "conf"
     "clock": "real",            # or "virtual": only `lsf_double advance` moves it
-    "time_scale": 1.0,          # seconds of the engine in one of the machine, with the real clock
-    "run": True,                # False: jobs are only states; their length is read off "sleep N"
-    "duration": 0.1,            # of a job of which the double knows nothing better, where "run" is false
+    "time_scale": 1.0,          # seconds of the engine per real second, with the real clock
+    "run": True,                # False: jobs are only states; their length comes from "sleep N"
+    "duration": 0.1,            # of a job whose duration is unknown, if "run" is false
     "mandatory_esub": "",       # LSB_ESUB_METHOD of lsf.conf
     "commandname": True,        # LSB_SUB_COMMANDNAME=Y of lsf.conf
-    "serverdir": "",            # LSF_SERVERDIR, where esubs stand; empty: DIR/sbin
-    "first_request_is_administrators": True,   # the engine's fault, see Engine.may_use
+    "serverdir": "",            # LSF_SERVERDIR, the folder of esubs; empty: DIR/sbin
+    "first_request_is_administrators": True,   # a fault of the engine, see may_use in control.py
     "timing": TIMING,
     "hosts": [{"name": f"n{i}", "resources": {"leaf": "lfA" if i < 5 else "lfB", "podpos": i}} for i in range(1, 9)],
     "groups": {"lfA": ["n1", "n2", "n3", "n4"], "lfB": ["n5", "n6", "n7", "n8"], "compute": ["lfA/", "lfB/"]},
@@ -56,23 +56,23 @@ STARTED = ("RUN", "USUSP", "SSUSP", "UNKWN", "ZOMBI")
 
 @dataclasses.dataclass
 class Host:
-    """A host as the daemons know it (seen, load) and as it is (power)."""
+    """A host as seen by the daemons (seen, load) and its real state (power)."""
     name: str
     slots: int = 8
     resources: dict = dataclasses.field(default_factory=dict)
-    prefix: list = dataclasses.field(default_factory=list)   # what starts a command there, as root; empty: nothing
-    indices: dict = dataclasses.field(default_factory=dict)  # of the elim, as the lim shows them
+    prefix: list = dataclasses.field(default_factory=list)   # command prefix to start a command there, as root; empty: none
+    indices: dict = dataclasses.field(default_factory=dict)  # from the elim, as shown by the lim
     closed: bool = False
     note: str = ""
-    power: str = "on"        # on, off, cut: the truth, which the daemons learn late
-    seen: str = "ok"         # ok, unreach, unavail: what mbatchd thinks
-    load: str = "ok"         # ok, unavail: what the master lim thinks
-    busy: bool = False       # an index is under loadSched
+    power: str = "on"        # on, off, cut: the real state, which the daemons learn late
+    seen: str = "ok"         # ok, unreach, unavail: mbatchd's view
+    load: str = "ok"         # ok, unavail: the master lim's view
+    busy: bool = False       # an index is below loadSched
     used: int = 0            # slots of started jobs
-    order: int = 0           # its place in the configuration
+    order: int = 0           # its position in the configuration
     jobs: dict = dataclasses.field(default_factory=dict)     # Job.key -> slots
     lost_at: float = 0.0
-    outage: int = 0          # counts losses and returns, so that a timer of an older one does nothing
+    outage: int = 0          # counts losses and returns, to ignore timers of an earlier one
     poked_at: float = 0.0    # when mbatchd first failed to reach its sbatchd in this outage; 0: not yet
 
 
@@ -108,7 +108,7 @@ class Job:
     submitted: float
     uid: int = -1
     gid: int = -1
-    script: str = ""                   # of standard input, with its newlines; empty: command is what runs
+    script: str = ""                   # from standard input, with its newlines; empty: runs command
     name: str = ""
     description: str = ""
     project: str = "default"
@@ -141,17 +141,17 @@ class Job:
     excluded: list = dataclasses.field(default_factory=list)     # hosts, by EXCLUDE(n) of REQUEUE_EXIT_VALUES
     not_before: float = 0.0
     position: int = 0                  # btop and bbot
-    requeue: str = ""                  # PEND or PSUSP: where it goes when its process has ended
+    requeue: str = ""                  # PEND or PSUSP: its next state after its process has ended
     requeued_held: bool = False
-    run_number: int = 0                # a timer of an earlier run does nothing
-    ending: bool = False               # its process has ended, sbatchd has not said so
+    run_number: int = 0                # to ignore timers of an earlier run
+    ending: bool = False               # its process has ended, sbatchd has not reported it yet
     killed: bool = False
-    asked: float = 0.0                 # when its sbatchd was asked to end it
+    asked: float = 0.0                 # when its sbatchd was told to end it
     copies: dict = dataclasses.field(default_factory=dict)       # run number -> host, alive behind a cut cable
-    lost_copy: str = ""                # the host of a run that mbatchd gave up
+    lost_copy: str = ""                # the host of a run given up by mbatchd
     pid: int = 0
-    home_told: bool = False            # sbatchd has told the execution home: pre-exec is over
-    interactive: bool = False          # bsub -I: its output is kept until the caller has it
+    home_told: bool = False            # sbatchd has reported the execution home: pre-exec is done
+    interactive: bool = False          # bsub -I: its output is kept until the caller has received it
     output: str = ""
     states: list = dataclasses.field(default_factory=list)       # [(time, state)]
     events: list = dataclasses.field(default_factory=list)       # [(time, text, wrapped)]
@@ -171,7 +171,7 @@ class Job:
 
 
 def expand(names):
-    """"n[1-1024]" as a list of names; a plain name is itself."""
+    """"n[1-1024]" as a list of names; a plain name gives itself."""
     found = re.fullmatch(r"(.*)\[(\d+)-(\d+)\](.*)", names)
     if not found:
         return [names]
@@ -180,7 +180,7 @@ def expand(names):
 
 
 class Cluster:
-    """The configuration: YARD, with the keys of a dictionary over it; a key that is not one is an error."""
+    """The configuration: YARD, overridden by the keys of a dictionary; an unknown key is an error."""
 
     def __init__(self, keys=None):
         keys = keys or {}
@@ -203,7 +203,7 @@ class Cluster:
                                            "indices": {key: one["value"] for key, one in self.indices.items()}})
         master = self.keys["master"]
         self.compute = [name for name in self.hosts if name != master]
-        if master not in self.hosts:   # it answers, shows one slot, and runs no job of a queue
+        if master not in self.hosts:   # it answers, shows one slot, and runs no job from a queue
             self.hosts = {master: Host(master, slots=1, indices={key: one["value"] for key, one in self.indices.items()}),
                           **self.hosts}
         for row in self.keys["queues"]:
@@ -223,7 +223,7 @@ class Cluster:
         return user == "root" or user in self.keys["administrators"]
 
     def members(self, name):
-        """The hosts of a host or group, None when there is no such name."""
+        """The hosts of a host name or group, None if the name is unknown."""
         if name in self.hosts:
             return [name]
         if name not in self.groups:

@@ -1,5 +1,5 @@
-"""Jobs that are only states, for the virtual clock and for ten thousand of them: what a command line would do is read
-off it, as far as tests need: "sleep N", "exit N", "true", "false", and traps that swallow a signal or end the job.
+"""Jobs that are only states, for the virtual clock and for ten thousand of them: the effect of a command line is derived from its
+text, as far as tests need it: "sleep N", "exit N", "true", "false", and traps that catch a signal or end the job.
 """
 import re
 import signal
@@ -14,9 +14,9 @@ class Pretend:
         self.engine = engine
         self.duration = duration
         self.pids = 100
-        self.ends = {}      # job key -> (run number, when it ends by itself, wait status)
+        self.ends = {}      # job key -> (run number, when it ends on its own, wait status)
         self.stopped = {}   # job key -> seconds left
-        self.outcomes = {}  # job id -> exit statuses of its runs, where a test knows better
+        self.outcomes = {}  # job id -> exit statuses of its runs, set by tests
         self.pre_exec = {}  # queue -> exit status of its pre-exec
         self.failing_post_exec = set()   # ids of jobs whose post-exec fails
 
@@ -84,5 +84,5 @@ class Pretend:
             self.ends.pop(job.key)
 
     def output(self, job):
-        """What it would have printed, as bpeek shows it: nothing is known of it."""
+        """Its output for bpeek: unknown."""
         del job

@@ -1,9 +1,9 @@
-"""Jobs that really run: the command of a job as its user, on its first host through the host's prefix.
+"""Jobs that really run: a job's command as its user, on its first host through the host's prefix.
 
-One session and process group a run. Output is gathered in DIR/spool and appended to the file of -o when the run is over,
-under the engine's report, as the engine does it; a run that REQUEUE_EXIT_VALUES send back loses it. Pre-exec commands run
-in front of it in the same group, a POST_EXEC behind it in one of its own. The text of a JOB_STARTER stands in front of
-the command line, of which a shell then makes what it will: only the first of several commands is the starter's.
+One session and process group per run. Output is collected in DIR/spool and appended to the file of -o when the run has ended,
+after the engine's report, as the engine does; output of a run that REQUEUE_EXIT_VALUES requeue is lost. Pre-exec commands run
+before it in the same group, a POST_EXEC after it in a separate group. The text of a JOB_STARTER is put before the command line,
+which a shell then parses: of several commands only the first runs under the starter.
 """
 import contextlib
 import os
@@ -17,14 +17,14 @@ import show_jobs
 SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "KILL": signal.SIGKILL, "STOP": signal.SIGSTOP, "CONT": signal.SIGCONT,
            "HUP": signal.SIGHUP, "USR1": signal.SIGUSR1, "USR2": signal.SIGUSR2, "TSTP": signal.SIGTSTP, "QUIT": signal.SIGQUIT,
            "ABRT": signal.SIGABRT}
-# $0 is told what came of them: an exit status, or 0 when the job itself starts.
+# $0 gets their result: an exit status, or 0 when the job itself starts.
 PRE_EXEC = ('for pre in "$1" "$2"; do [ -z "$pre" ] || (cd /tmp && unset HOME && exec /bin/sh -c "$pre"); code=$?; '
             '[ $code -eq 0 ] || { echo $code >"$0"; exit 0; }; done; echo 0 >"$0"; shift 2; exec "$@"')
-PATIENCE = 5   # seconds for what takes milliseconds: appending a file
+PATIENCE = 5   # seconds for operations that take milliseconds: appending a file
 
 
 def become(uid, gid):
-    """Words that turn root into the user, none where the server is not root."""
+    """Command prefix to switch from root to the user; none if the server is not root."""
     if os.geteuid() != 0 or uid < 0:
         return []
     try:
@@ -36,7 +36,7 @@ def become(uid, gid):
 
 
 def on_host(host, uid, gid, cwd, words):
-    """The words that run a command on a host as a user: a prefix that enters a mount namespace leaves the caller's folder."""
+    """The command to run something on a host as a user: a prefix that enters a mount namespace leaves the caller's folder."""
     if host.prefix:
         words = ["/bin/sh", "-c", 'cd "$0" || cd /tmp; exec "$@"', cwd, *words]
     return [*host.prefix, *become(uid, gid), *words]
@@ -47,13 +47,13 @@ class Run:
 
     def __init__(self, process, host, paths, before):
         self.process, self.host, self.paths = process, host, paths
-        self.before = before   # its pre-exec commands have not ended
-        self.signals = set()   # those it was sent
+        self.before = before   # its pre-exec commands are still running
+        self.signals = set()   # sent to it
         self.killed = False
 
     def ended(self):
-        """Its first process has ended; where a signal of ours did that, all others must have too. An nsenter in front
-        of the job dies of the INT that the job itself catches in order to save.
+        """Whether its first process has ended; if a signal of ours caused that, all others must have ended, too. An nsenter in
+        front of the job dies of the INT that the job itself catches in order to save.
         """
         code = self.process.poll()
         if code is None or code >= 0 or self.killed or -code not in self.signals:
@@ -66,11 +66,11 @@ class Run:
 
 
 class Task:
-    """A command of lsrun on a host; the connection of its caller ends with it."""
+    """A command of lsrun on a host; the caller's connection is closed when it ends."""
 
     def __init__(self, process, host, job_id):
         self.process, self.host, self.job_id = process, host, job_id
-        self.orphan = False   # its caller's host lost its power: nobody ends it
+        self.orphan = False   # its caller's host lost power: nothing ends it
 
 
 class Processes:
@@ -79,7 +79,7 @@ class Processes:
         self.spool = os.path.join(folder, "spool")
         self.environment = environment   # LSF_* of every job
         self.runs = {}                   # (job key, run number) -> Run
-        self.lingers = False             # a run whose end must be looked for, since nothing tells of it
+        self.lingers = False             # a run whose end must be polled, since there is no notification
         self.tasks = {}                  # connection -> Task
         self.posts = []                  # (process, job key, run number) of post-exec commands
 
@@ -96,7 +96,7 @@ class Processes:
             if os.geteuid() == 0 and job.uid >= 0:
                 os.chown(paths[name], job.uid, job.gid)
         shell = [stem] if text.startswith("#!") else ["/bin/sh", stem]
-        if starter and job.script:   # a script on standard input is one word to it
+        if starter and job.script:   # a script on standard input is passed to it as one word
             shell = ["/bin/sh", "-c", f'{starter} "$0"', stem]
         if job.in_file:   # opened by the user, not by the server, which is root
             shell = ["/bin/sh", "-c", 'exec "$@" <"$0"', self.path(job, job.in_file), *shell]
@@ -110,7 +110,7 @@ class Processes:
             try:
                 process = subprocess.Popen(words, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=out,
                                            stderr=err if job.err_file else out, start_new_session=True)
-            except (OSError, ValueError) as fault:   # a prefix that is not there, a folder that is gone
+            except (OSError, ValueError) as fault:   # a missing prefix or folder
                 out.write(f"{fault}\n".encode("utf-8", "surrogateescape"))
                 self.engine.at(self.engine.now, self.engine.process_ended, job.key, job.run_number, 127 << 8)
                 return 0
@@ -118,7 +118,7 @@ class Processes:
         return process.pid
 
     def _job_file(self, job):
-        """The same at each start of the job, in a folder of the user's, as that in his home is: what is kept there lasts."""
+        """The same at each start of the job, in a folder of the user, like the one in the home: files next to it persist."""
         folder = os.path.join(os.path.dirname(self.spool), "lsbatch")
         for path, mode, owner in ((folder, 0o755, (-1, -1)), (os.path.join(folder, str(job.uid)), 0o700, (job.uid, job.gid))):
             if not os.path.isdir(path):
@@ -175,14 +175,14 @@ class Processes:
             self._signal(run.process, signal.SIGKILL)
 
     def host_off(self, host):
-        """All that runs there is gone at once; tasks that its jobs started on other hosts with lsrun live on."""
+        """All processes there end at once; tasks that its jobs started on other hosts with lsrun continue."""
         for (key, _), run in list(self.runs.items()):
             if run.host == host.name:
                 for task in self.tasks.values():
                     task.orphan = task.orphan or task.job_id == str(key[0])
                 run.killed = True
                 self._signal(run.process, signal.SIGKILL)
-                with contextlib.suppress(subprocess.TimeoutExpired):   # reaped later, then
+                with contextlib.suppress(subprocess.TimeoutExpired):   # reaped later
                     run.process.wait(PATIENCE)
         for task in self.tasks.values():
             if task.host == host.name:
@@ -190,7 +190,7 @@ class Processes:
         self.reap()
 
     def _pre_exec(self, key, run_number, run):
-        """The exit status of those that failed, 0 while they run and when all is well."""
+        """The exit status of a failed command, 0 while they run and on success."""
         text = self._text(run.paths["pre"])
         run.before = not text.endswith("\n")
         code = int(text) if text.strip().isdigit() else 0
@@ -199,7 +199,7 @@ class Processes:
         return code
 
     def reap(self):
-        """Tells the engine of each run that has ended."""
+        """Reports each run that has ended to the engine."""
         self.lingers = False
         self._reap_posts()
         for (key, run_number), run in list(self.runs.items()):
@@ -210,7 +210,7 @@ class Processes:
                 self.lingers = self.lingers or run.before or process.returncode is not None
                 continue
             del self.runs[(key, run_number)]
-            self._signal(process, signal.SIGKILL)   # what the job left in its group
+            self._signal(process, signal.SIGKILL)   # leftovers of the job in its group
             status = process.returncode << 8 if process.returncode >= 0 else -process.returncode
             job = self.engine.jobs.get(key)
             started, queue = (job.started, job.queue) if job else (0.0, "")
@@ -222,7 +222,7 @@ class Processes:
                 self.engine.pre_exec_ended(key, run_number, failure)
             else:
                 self.engine.process_ended(key, run_number, status)
-            again = current and job.state == "PEND"   # by REQUEUE_EXIT_VALUES, the output is lost
+            again = current and job.state == "PEND"   # requeued by REQUEUE_EXIT_VALUES: the output is lost
             if current and not lost and not again:
                 self._deliver(job, queue, status, started, name, paths)
             for path in paths.values():
@@ -230,7 +230,7 @@ class Processes:
                     os.unlink(path)
 
     def post_exec(self, job, host):
-        """As the user, in /tmp of its first host; what it prints nobody sees."""
+        """As the user, in /tmp of its first host; its output is discarded."""
         words = on_host(host, job.uid, job.gid, "/tmp", ["/bin/sh", "-c", self.engine.cluster.queues[job.queue].post_exec])
         environment = {**job.env, **self._of_job(job, self._job_file(job)), "LSB_JOBEXIT_STAT": str(job.status), "LS_EXEC_T": "END",
                        "PWD": "/tmp"}
@@ -264,7 +264,7 @@ class Processes:
             self._append(job, paths["err"], job.err_file)
 
     def _append(self, job, source, target):
-        """As the user: the server is root, and the name of the file is his."""
+        """As the user: the server is root, and the user chose the file name."""
         with open(source, "rb") as stream:
             try:
                 subprocess.run([*become(job.uid, job.gid), "/bin/sh", "-c", 'cat >>"$0"', self.path(job, target)], stdin=stream,
@@ -273,7 +273,7 @@ class Processes:
                 pass   # a file that blocks, such as a FIFO without a reader
 
     def report(self, job, queue, status, started, host):
-        """The head of an output file, as recorded."""
+        """The header of an output file, as recorded."""
         name = job.name and job.shown_name or job.command
         code = os.waitstatus_to_exitcode(status)
         administrator = self.engine.cluster.keys["administrators"][0]
@@ -297,7 +297,7 @@ class Processes:
                 "    CPU time   :      0.00 sec.\n\nThe output (if any) follows:\n\n")
 
     def output(self, job):
-        """What bpeek shows, None when it does not run."""
+        """The output for bpeek, None if it is not running."""
         run = self.runs.get((job.key, job.run_number))
         if not run:
             return None

@@ -1,7 +1,7 @@
-"""Recordings of the engine (recorded/*.txt, format in recorded/README) played to the double on the virtual clock.
+"""Replays recordings of the engine (recorded/*.txt, format in recorded/README) with the double on the virtual clock.
 
-What must differ is masked on both sides: moments, process ids, CPU times and load averages (their columns stay). Job ids
-do not differ: before each submission the double is given the id that the engine gave.
+Unavoidable differences are masked on both sides: times, process ids, CPU times and load averages (their columns stay). Job ids
+match: before each submission the double gets the id that the engine assigned.
 """
 import json
 import pathlib
@@ -91,7 +91,7 @@ def read(path):
 
 
 def mask(text):
-    """The same text for two runs that differ in moments and loads only."""
+    """The same text for two runs that differ only in times and loads."""
     lines, columns, rows, masked, after_summary = text.split("\n"), [], [], [], False
     for line in lines:
         if "r15s" in line and "loadSched" not in line or line.startswith("HOST_NAME") and "status" in line:
@@ -115,12 +115,12 @@ def mask(text):
 
 
 def unwrapped(text):
-    """badmin's histories break their lines after 79 columns, some after 80."""
+    """badmin's histories wrap their lines after 79 columns, some after 80."""
     return text.replace("\n" + " " * 21, "").replace(" ", "")
 
 
 def without_older(text, known):
-    """A listing of bjobs less the jobs that ran before the recording began."""
+    """A listing of bjobs without the jobs that ran before the recording began."""
     lines, keep = [], True
     for line in text.split("\n"):
         if line[:1].isdigit():
@@ -133,7 +133,7 @@ def without_older(text, known):
 
 
 class Player:
-    """A cluster on the virtual clock, and what its users would type."""
+    """A cluster on the virtual clock, and the commands of its users."""
 
     def __init__(self, keys=None, queues=None):
         rows = queues or QUEUES
@@ -147,9 +147,9 @@ class Player:
         self.user = ""
         self.esub_errors = ""
         self.last_job = 0
-        self.passed = {}     # title of a time line -> (job id, host since whose loss it counts)
+        self.passed = {}     # title of a time line -> (job id, host whose loss starts its time)
 
-    # The two faces of client.Server and of an esub's start, without a socket.
+    # The two interfaces of client.Server and of starting an esub, without a socket.
     def ask(self, request, _descriptors=()):
         if request["command"] == "settings":
             return {"mandatory_esub": self.engine.cluster.keys["mandatory_esub"], "commandname": True, "bindir": "/opt/lsf/bin",
@@ -205,7 +205,7 @@ class Player:
         return (words[2], words[5]) if with_hosts and status == 0 else (words[2],)
 
     def time_line(self, job_id, recorded, tolerance):
-        """Watches the job as the recording did; what differs, or "". Each state in its order, its moment within tolerance."""
+        """Watches the job like the recording; returns the difference, or "". Each state in order, its time within tolerance."""
         with_hosts = len(recorded[0]) > 2
         began, seen = self.engine.now, []
         while self.engine.now - began <= recorded[-1][0] + tolerance:
@@ -218,7 +218,7 @@ class Player:
         return self.compared(seen, recorded, tolerance)
 
     def history(self, job_id, began, recorded, tolerance):
-        """The same of what has passed already, in seconds since began."""
+        """The same for the past, in seconds since began."""
         job = self.engine.elements[job_id][0]
         before = [state for when, state in job.states if when <= began][-1:]
         seen = [(0.0, state) for state in before] + [(round(when - began, 1), state) for when, state in job.states if when > began]
@@ -227,7 +227,7 @@ class Player:
     @staticmethod
     def compared(seen, recorded, tolerance):
         words = [one[1:] for one in recorded]
-        if [one[1:] for one in seen] != words:   # a state shorter than the recorder's look it did not see
+        if [one[1:] for one in seen] != words:   # the recorder missed states shorter than its interval
             long = [one for place, one in enumerate(seen) if place + 1 == len(seen) or seen[place + 1][0] - one[0] > 0.15]
             seen = long if [one[1:] for one in long] == words else seen
         if [one[1:] for one in seen] != words:

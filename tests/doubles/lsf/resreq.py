@@ -1,4 +1,4 @@
-"""Resource requirements as far as the transcripts show them: select[] over indices and resources, order[], span[]."""
+"""Resource requirements as far as the transcripts use them: select[] over indices and resources, order[], span[]."""
 import functools
 import re
 
@@ -18,7 +18,7 @@ def parse(text, known):
     """(select text, order text, span text, span's ptile or 0, span on one host); known is a frozenset of names."""
     parts, rest = {}, text
     if text.strip() and not SECTION.match(text) and "[" not in text.split()[0]:
-        # A bare selection may stand in front: "planned>=0 span[ptile=8]".
+        # A bare selection may come first: "planned>=0 span[ptile=8]".
         found = re.match(r"([^\[\]]*?)(\s+\w+\[.*)?$", text.strip())
         if not found:
             raise BadRequirement(text)
@@ -56,7 +56,7 @@ def terms(select, known):
 
 
 def holds(select, host, known):
-    """Does the selection hold on this host, with what its lim shows?"""
+    """Whether the selection holds on this host, with the values of its lim."""
     if not select:
         return True
     for name, operator, wanted in terms(select, known):
@@ -74,7 +74,7 @@ def holds(select, host, known):
 
 
 def combined(queue_text, job_text, has_hosts, known):
-    """What bjobs -l shows as Combined: and Effective:, and the selection of a dispatch."""
+    """The Combined: and Effective: of bjobs -l, and the selection for scheduling."""
     queue_select = parse(queue_text, known)[0] if queue_text else ""
     select, order, span, _, _ = parse(job_text, known)
     kind = "type == any" if has_hosts else "type == local"

@@ -1,7 +1,7 @@
-"""What stands before and between the sections of each recording: jobs of which it only says the ids, power and cables.
+"""Steps before and between the sections of each recording: jobs of which it only contains the ids, power and cables.
 
-A scenario is a function player -> {section: step before it}; sections are numbers, or titles for time lines. "start" is
-before the first. FILES gives for each scenario the recordings that it plays one after the other.
+A scenario is a function player -> {section: step before it}; sections are numbers, or titles for time lines. "start" is before
+the first. FILES lists for each scenario the recordings that it replays in sequence.
 """
 import json
 
@@ -39,7 +39,7 @@ def power(player, name, state):
 
 
 def late_home(player, job_id, seconds):
-    """The sbatchd told the home folder of this run so many seconds late, or had not told it yet (None)."""
+    """The sbatchd reported the home folder of this run this many seconds late, or not yet (None)."""
     job = player.engine.elements[job_id][0]
     event = job.events.pop()
     if not event[1].startswith("Running with execution home"):
@@ -83,7 +83,7 @@ def parking(player):
     first = lambda: setattr(player.engine, "trusts_next", True)   # as after every reconfiguration
 
     def cut_short():
-        power(player, "n1", "off")     # mbatchd had yet to tell its sbatchd of the switch, and so noticed early
+        power(player, "n1", "off")     # mbatchd still had to inform its sbatchd of the switch, and so noticed early
         player.engine.at(player.engine.now + 1.0, player.engine.poke, player.engine.cluster.hosts["n1"])
     return {("parking_queue_design", "3"): first,
             ("parking_queue_design", "12"): lambda: late_home(player, 44, 5.0),
@@ -124,7 +124,7 @@ def administration(player):
 
 
 def queues_and_hosts(player):
-    """bqueues counts 16 slots in rail, 8 of them running on n7."""
+    """bqueues counts 16 slots in rail, 8 of which run on n7."""
     submit(player, 90, "-q", "rail", "-n", "8", "-R", "span[ptile=8]", "-m", "n7", "sleep", "9000")
     submit(player, 91, "-q", "rail", "-n", "8", "-H", "-R", "span[ptile=8]", "sleep", "9000")
     player.pass_time(3.0)
@@ -223,7 +223,7 @@ def poked(player):
 
 
 def cut(player, job_id, hosts, times=1):
-    """n5 loses its cable; as soon as the job is PEND it is planned anew, as often as the recorder did that."""
+    """n5 loses its cable; as soon as the job is PEND it is planned again, as often as in the recording."""
     player.last_job = job_id
     power(player, "n5", "cut")
     watched = player.engine.enter
@@ -245,7 +245,7 @@ def hooks(player):
     """The queue's pre-exec command fails with 1, then works, then fails with 99."""
     pre_exec, hosts = player.engine.runner.pre_exec, player.engine.cluster.hosts
     player.engine.runner.outcomes = {7: [2], 8: [75, 0], 9: [99, 0], 10: [76]}
-    player.engine.runner.failing_post_exec = {8, 9}   # as it did
+    player.engine.runner.failing_post_exec = {8, 9}   # as recorded
     return {("queue_hooks", "7"): lambda: player.pass_time(0.7), ("queue_hooks", "9"): lambda: pre_exec.update(starter=1),
             ("queue_hooks", "10"): lambda: (setattr(hosts["n8"], "closed", True), player.pass_time(2.0)),   # then it took n7
             ("queue_hooks", "after PRE_EXEC succeeds"): lambda: (pre_exec.clear(), player.pass_time(6.0)),
@@ -303,9 +303,9 @@ SCENARIOS = (
 )
 
 
-# "Loss of a host" as measured on five configurations: the timing that differs from the recommended one (the engine's
-# own defaults for what the recorder did not set), then seconds after the power-off of the first host of a rerunnable
-# job: lsload unavail, UNKWN, PEND; and after brequeue -H of a job: PSUSP, RUN. At last how far the double may be off.
+# "Loss of a host" as measured on five configurations: the timing that differs from the recommended one (the engine's own defaults
+# for what the recorder did not set), then seconds after the power-off of the first host of a rerunnable job: lsload unavail,
+# UNKWN, PEND; and after brequeue -H of a job: PSUSP, RUN. Finally the tolerance for the double.
 TIMINGS = {
     "stock": ({"EXINTERVAL": 15, "HOST_INACTIVITY_LIMIT": 5, "RETRY_LIMIT": 2, "MBD_SLEEP_TIME": 10, "SBD_SLEEP_TIME": 7,
                "LSB_MBD_CONNTIMEOUT": 3}, (100, 115), (121, 136), (143, 147), (7, 13), (26, 30), 10),
@@ -318,7 +318,7 @@ TIMINGS = {
 
 
 def lose_and_requeue(player, phase):
-    """The five moments of TIMINGS, the power lost at this phase of an exchange of the lims."""
+    """The five times of TIMINGS, for a power loss at this phase of an exchange of the lims."""
     gangs(player, 1, "n4+2 n2+1")
     player.pass_time(60 + phase)
     began, host, seen = player.engine.now, player.engine.cluster.hosts["n4"], []

@@ -1,7 +1,7 @@
-"""The daemons of the double in one process: commands come over DIR/socket, a JSON object a line, one a connection.
+"""The daemons of the double in one process: commands arrive through DIR/socket, one JSON object per line, one per connection.
 
-The caller's identity is what the kernel says (SO_PEERCRED). Only the user who runs the server, and root, may name another
-in "as", so that a test without accounts can play alice, bob and the administrator.
+The kernel identifies the caller (SO_PEERCRED). Only the user who runs the server, and root, may name another in "as", so that a
+test without accounts can act as alice, bob and the administrator.
 """
 import collections
 import json
@@ -24,7 +24,7 @@ from state import Engine
 
 LIMIT = 4 << 20      # bytes of a request: an environment and a script
 LONGEST_WAIT = 60.0
-LOOK = 0.05          # seconds, where the kernel tells nothing: processes that are not our children
+LOOK = 0.05          # seconds, where the kernel sends no notification: processes that are not our children
 
 
 class Connection:
@@ -61,7 +61,7 @@ class Server:
             "LSF_EAUTH_SERVER": f"mbatchd@{cluster.keys['cluster']}"})
         self.engine.runner = self.processes if cluster.keys["run"] else Pretend(self.engine, cluster.keys["duration"])
         self.selector = selectors.DefaultSelector()
-        self.requests = collections.Counter()   # by command and its options, such as "bjobs -w -u"
+        self.requests = collections.Counter()   # by command and options, such as "bjobs -w -u"
         self.running = True
         self.listener = None
 
@@ -86,7 +86,7 @@ class Server:
             os.unlink(path)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(path)
-        os.chmod(path, 0o666)   # whoever may reach DIR may ask, as on a cluster
+        os.chmod(path, 0o666)   # anyone with access to DIR may send requests, as on a cluster
         self.listener.listen(128)
         self.listener.setblocking(False)
         waker, wake = socket.socketpair()
@@ -124,7 +124,7 @@ class Server:
         self.selector.unregister(connection.sock)
         task = self.processes.tasks.pop(connection, None)
         if task and task.process.poll() is None and not task.orphan:
-            self.processes._signal(task.process, signal.SIGKILL)   # res ends what nobody waits for
+            self.processes._signal(task.process, signal.SIGKILL)   # res ends tasks that no one waits for
         connection.close()
 
     def _read(self, connection):
@@ -157,7 +157,7 @@ class Server:
         self._write(connection)
 
     def _write(self, connection):
-        """As much as the caller reads; whoever does not read waits for himself alone."""
+        """Sends as much as the caller reads; a caller that does not read blocks only itself."""
         try:
             connection.answer = connection.answer[connection.sock.send(connection.answer):]
         except BlockingIOError:
@@ -184,7 +184,7 @@ class Server:
             return str(uid), uid, gid, "/"
 
     def answer(self, connection, request):
-        """The answer, or None when it comes later."""
+        """The answer, or None if it comes later."""
         self.processes.reap()
         self.catch_up()
         command = request["command"]
@@ -244,7 +244,7 @@ class Server:
         host = self.engine.cluster.hosts.get(request["host"] or self.engine.cluster.keys["master"])
         if host is None:
             return {"exit": 255, "out": "", "err": f"lsrun: {request['host']}: Bad host name\n"}
-        if host.power != "on" or len(connection.descriptors) != 3:   # the text is not recorded
+        if host.power != "on" or len(connection.descriptors) != 3:   # the text was not recorded
             return {"exit": 255, "out": "", "err": f"lsrun: {host.name}: Host is down or its RES is down\n", "seconds": 2.0 / self.scale}
         stdin, stdout, stderr = connection.descriptors
         try:

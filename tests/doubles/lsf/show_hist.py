@@ -6,12 +6,12 @@ COLUMNS = ("PEND", "PSUSP", "RUN", "USUSP", "SSUSP", "UNKWN")
 
 
 def line(when, text, wrapped=True):
-    """One event; the engine breaks most of them after 79 columns wherever that falls."""
+    """One event; the engine wraps most of them after 79 columns, wherever that is."""
     text = f"{show_jobs.day(when)}: {text}"
     if not wrapped:
         return text + "\n"
     lines, rest = [text[:WIDTH]], text[WIDTH:]
-    while rest:   # a blank at a break is lost
+    while rest:   # a blank at a line break is lost
         rest = rest[1:] if rest[0] == " " else rest
         lines.append(" " * INDENT + rest[:WIDTH - INDENT])
         rest = rest[WIDTH - INDENT:]
@@ -50,6 +50,6 @@ def short(engine, jobs):
 
 
 def administration(engine, kinds, name=None):
-    """badmin hist, hhist, qhist: events of the kinds, of one host or queue."""
+    """badmin hist, hhist, qhist: events of these kinds, for one host or queue."""
     return "".join(line(when, text) for when, kind, text in engine.history
                    if kind in kinds and (name is None or f"<{name}>" in text.split(" by ")[0]))

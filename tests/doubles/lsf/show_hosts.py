@@ -1,6 +1,6 @@
 """The texts of bhosts, lshosts, lsload, bqueues, bmgroup, bparams and lsid, byte for byte as recorded.
 
-What the double does not measure (load averages, memory) is a constant.
+Values that the double does not measure (load averages, memory) are constants.
 """
 import dispatch
 import resreq
@@ -97,7 +97,7 @@ def lshosts_resources(engine):
 
 
 def lsload(engine, names, wide, long, select="", columns=None):
-    """Loaded hosts in the order of the lim: unavail last."""
+    """Hosts with loads in the order of the lim: unavail last."""
     known = engine.known
     hosts = [engine.cluster.hosts[name] for name in names]
     if select:

@@ -1,7 +1,7 @@
 """The texts of lsinfo, bparams -l, busers and lshosts -l, which describe the cluster; byte for byte as recorded."""
 import show_hosts
 
-# (name, type, order, description); the elim's indices and the hosts' own resources have places among them.
+# (name, type, order, description); the elim's indices and the hosts' own resources are inserted among them.
 LOADS = (
     ("r15s", "Numeric", "Inc", "15-second CPU run queue length"),
     ("r1m", "Numeric", "Inc", "1-minute CPU run queue length (alias: cpu)"),

@@ -36,7 +36,7 @@ def host_names(job, short):
 
 
 def has_hosts(job):
-    """Jobs that wait, or that ended waiting, show no host."""
+    """Jobs that wait, or that ended while waiting, show no host."""
     if not job.exec_hosts or job.state in ("PEND", "PSUSP"):
         return False
     return job.state not in ("DONE", "EXIT") or bool(job.requeue) or job.exit_text != "Exited" or job.states[-2][1] not in ("PEND", "PSUSP")
@@ -83,7 +83,7 @@ def folder(job):
 
 
 def submitted(engine, job, to_queue=False, tasks=False):
-    """The sentence of the submission in bjobs -l, -UF and bhist -l."""
+    """The submission message in bjobs -l, -UF and bhist -l."""
     parts = [f"Submitted from host <{engine.cluster.keys['master']}>" + (" with hold" if job.hold else "")]
     if to_queue:
         parts.append(f"to Queue <{job.queue}>")
@@ -132,7 +132,7 @@ def _started(job, short, tasks):
 
 
 def thresholds(engine, of_hosts, host=None):
-    """The table of the elim's indices; the hosts have some, the queues none. What a host violates has a star."""
+    """The table of the elim's indices; hosts have some, queues none. A violated one has a star."""
     columns = "".join(f"{name:>7} " for name in engine.cluster.indices)
     rows = [f"          {columns}\n"]
     for row in ("loadSched", "loadStop"):
@@ -146,7 +146,7 @@ def thresholds(engine, of_hosts, host=None):
 
 
 def long(engine, job, short=False, tasks=False):
-    """bjobs -l, and -UF with tasks; a blank line follows the last job."""
+    """bjobs -l, or -UF with tasks; a blank line follows the last job."""
     placed = has_hosts(job)
     text = f"\n{head(job)}\n{day(job.submitted)}: {submitted(engine, job, tasks=tasks)}\n"
     limit = f"\n RUNLIMIT                \n {job.run_limit / 60:.1f} min                \n" if job.run_limit else ""
@@ -160,7 +160,7 @@ def long(engine, job, short=False, tasks=False):
         text += " SUSPENDING REASONS:\n The job was suspended by user;\n"
     if job.state in ("DONE", "EXIT") and job.exit_text:
         text += f"{day(job.finished)}: {job.exit_text}" + ("" if job.exit_text == "Exited" else ".") + "\n"
-    if tasks:   # -UF has the limits in another place
+    if tasks:   # -UF has the limits in a different position
         text += limit
     text += "\n SCHEDULING PARAMETERS:\n" + LOADS + "\n" + thresholds(engine, placed)
     queue = engine.cluster.queues[job.queue]
@@ -179,7 +179,7 @@ def field(engine, job, name, short):
 
 
 def fields(engine, jobs, names, short):
-    """bjobs -o; blank fields are "-"."""
+    """bjobs -o; blank fields are shown as "-"."""
     lines = [" ".join(name.upper() for name in names)]
     lines += [" ".join(field(engine, job, name, short) or "-" for name in names) for job in jobs]
     return "\n".join(lines) + "\n"
@@ -195,12 +195,12 @@ def json_records(engine, jobs, names, short, missing):
 
 
 def select(engine, user, option, ids=()):
-    """The jobs that a bjobs with these options lists, in its order."""
+    """The jobs listed by a bjobs with these options, in its order."""
     states = {"all", "all_finished"} if ids else option["states"]
     waiting = dispatch.order(engine)
     chosen = []
     if states & {"started", "all"}:
-        # Between its end and its requeue a job is EXIT; only -a and its id show it then.
+        # Between its end and its requeue a job is EXIT; then only -a and its id show it.
         chosen += [job for job in engine.started.values() if job.state != "EXIT" or "all_finished" in states]
     if states & {"pending", "all"}:
         chosen += waiting

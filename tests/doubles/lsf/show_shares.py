@@ -1,12 +1,12 @@
-"""The shares of users in a queue, as `bqueues -r` shows them: sections and columns as the engine printed them for two users, the
-formula by its source (volclava 2.2, lsbatch/daemons/mbd.fairshare.c). Users without unfinished jobs, whom it shows while it
-remembers their time, are left out. Groups are left out, and the double itself starts jobs first come, first served.
+"""The shares of users in a queue, as in `bqueues -r`: sections and columns as printed by the engine for two users, the formula
+from its source (volclava 2.2, lsbatch/daemons/mbd.fairshare.c). Users without unfinished jobs, whom it shows while it
+remembers their time, and groups are omitted; and the double itself starts jobs first come, first served.
 """
 RUN_TIME_FACTOR, RUN_JOB_FACTOR = 0.7, 3.0
 
 
 def tree(engine, queue):
-    """The text between the scheduling parameters and the users; "" where nobody shares."""
+    """The text between the scheduling parameters and the users; "" without shares."""
     if not queue.fairshare:
         return ""
     used = {}

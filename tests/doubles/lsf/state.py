@@ -1,8 +1,8 @@
-"""The engine as a state machine over a time that is given: advance(t) does all that falls due until t.
+"""The engine as a state machine over an external time: advance(t) executes everything due until t.
 
-Delays follow the recorded time lines: mbatchd looks at its jobs on a grid of MBD_SLEEP_TIME, each sbatchd at its
-processes on one of SBD_SLEEP_TIME. What starts and signals processes is the runner (pretend.py or processes.py); it
-tells of their ends by process_ended. Requests of users are in requests.py, loss of hosts in loss.py.
+Delays follow the recorded time lines: mbatchd examines its jobs on a grid of MBD_SLEEP_TIME, each sbatchd its processes on one of
+SBD_SLEEP_TIME. The runner (pretend.py or processes.py) starts and signals processes, and reports their ends by process_ended.
+Requests of users are in control.py, loss of hosts in loss.py.
 """
 import heapq
 import math
@@ -12,7 +12,7 @@ import dispatch
 from model import STARTED
 
 KEPT = 20000  # finished jobs; the oldest are forgotten, as after CLEAN_PERIOD
-GRACE = 0.5   # what comes less than this before a look of a daemon is seen by the next one
+GRACE = 0.5   # events less than this before a daemon's cycle are seen by the next one
 
 
 class Engine:
@@ -22,7 +22,7 @@ class Engine:
         self.origin = self.now = now
         self.jobs = {}          # (id, index) -> Job
         self.elements = {}      # id -> [Job]
-        self.pending = {}       # key -> Job; the order of the queues is dispatch.order's
+        self.pending = {}       # key -> Job; dispatch.order defines the order of the queues
         self.started = {}       # key -> Job, in the order of their starts
         self.finished = {}      # key -> Job, in the order of their ends
         self.next_id = 1
@@ -64,12 +64,12 @@ class Engine:
         return self._grid(when, self.timing["MBD_SLEEP_TIME"], 0.0)
 
     def sbd_tick(self, when, asked):
-        """An sbatchd looks at its jobs every SBD_SLEEP_TIME, counted from the last request that woke it."""
+        """An sbatchd examines its jobs every SBD_SLEEP_TIME, counted from the last request that woke it."""
         period = self.timing["SBD_SLEEP_TIME"]
         return asked + max(1, math.ceil((when - asked) / period - 1e-9)) * period
 
     def wake(self, when=None):
-        """Let mbatchd look for jobs to start at its next look that is at or after when."""
+        """Makes mbatchd look for jobs to start at its next cycle at or after when."""
         tick = self.mbd_tick(max(self.now + GRACE * min(1.0, self.timing["MBD_SLEEP_TIME"] / 2), when or 0.0))
         if self._cycle_at is None or tick < self._cycle_at:
             self._cycle_at = tick
@@ -111,7 +111,7 @@ class Engine:
         job.events.append((self.now, text, wrapped))
 
     def start(self, job, chosen, effective):
-        """Start it on [(host name, slots)]; the first is where its processes run."""
+        """Starts it on [(host name, slots)]; its processes run on the first."""
         self.pending.pop(job.key)
         self.started[job.key] = job
         job.exec_hosts, job.effective, job.started = chosen, effective, self.now
@@ -128,7 +128,7 @@ class Engine:
         self.event(job, f"Dispatched to{where};" if len(names) == 1
                    else f"Dispatched to {len(names)} Hosts/Processors{where};", wrapped=False)
         host = self.cluster.hosts[chosen[0][0]]
-        if host.power != "on":   # mbatchd does not know yet that nobody is there
+        if host.power != "on":   # mbatchd does not know yet that the host is gone
             self.poke(host)
             return
         job.pid = self.runner.start(job, host)
@@ -146,8 +146,8 @@ class Engine:
         self.event(job, f"Running with execution home <{job.home}>, Execution CWD <{job.cwd}>, Execution Pid <{job.pid}>;")
 
     def pre_exec_ended(self, key, run_number, code):
-        """The runner: the pre-exec commands of this run have ended. The job was RUN for their length; it goes on, or waits for
-        the next look, or with 99 has ended.
+        """Called by the runner: the pre-exec commands of this run have ended. The job was RUN during them; it continues, waits
+        for the next cycle, or with 99 has ended.
         """
         job = self.jobs.get(key)
         if job is None or run_number != job.run_number or job.state not in STARTED or self.first_host(job).power != "on":
@@ -156,7 +156,7 @@ class Engine:
             self._running(job)
         elif job.requeue or job.killed:
             self.process_ended(key, run_number, code << 8)
-        elif code == 99:   # whatever REQUEUE_EXIT_VALUES say
+        elif code == 99:   # regardless of REQUEUE_EXIT_VALUES
             job.status = code << 8
             self.finish(job, f"Exited with exit code {code}. The CPU time used is 0.0 seconds")
         else:
@@ -178,7 +178,7 @@ class Engine:
         self.wake()
 
     def finish(self, job, text):
-        """DONE or EXIT for good."""
+        """Sets DONE or EXIT permanently."""
         self.pending.pop(job.key, None)
         ran = self.started.pop(job.key, None) is not None
         if ran:
@@ -194,13 +194,13 @@ class Engine:
         self.wake()   # others may depend on it
 
     def post_exec_ended(self, key, run_number, code):
-        """The runner: the post-exec command of the last run has ended. Of one that was requeued nothing is told."""
+        """Called by the runner: the post-exec command of the last run has ended. Nothing is recorded for a requeued run."""
         job = self.jobs.get(key)
         if job is not None and code != 0 and run_number == job.run_number:
             self.event(job, "Post job process failed;")
 
     def to_pending(self, job, state, reason):
-        """Out of its hosts and back into its queue."""
+        """Removes it from its hosts and returns it to its queue."""
         if self.started.pop(job.key, None):
             self.release(job)
         self.pending[job.key] = job
@@ -214,7 +214,7 @@ class Engine:
     # ---- ends of processes
 
     def process_ended(self, key, run_number, status):
-        """The runner: the processes of this run have ended with this wait status."""
+        """Called by the runner: the processes of this run have ended with this wait status."""
         job = self.jobs.get(key)
         if job is None:
             return
@@ -223,10 +223,10 @@ class Engine:
             return
         host = self.first_host(job)
         if host.power == "off":
-            return                    # there is no sbatchd that could tell
+            return                    # there is no sbatchd to report it
         job.status = status
         if host.power == "cut":
-            job.ending = True         # told when the cable is back, see loss.py
+            job.ending = True         # reported when the cable is back, see loss.py
             return
         if job.requeue:
             job.ending = True
@@ -240,7 +240,7 @@ class Engine:
         queue = self.cluster.queues[job.queue]
         exclude = any(value.replace(" ", "") == f"EXCLUDE({code})" for value in queue.requeue_exit_values)
         if code > 0 and (exclude or str(code) in queue.requeue_exit_values) and not job.killed:
-            if exclude:   # the trap: a gang that is planned on this host pends for ever
+            if exclude:   # the trap: a gang that is planned on this host stays pending forever
                 job.excluded.append(job.exec_hosts[0][0])
             self.event(job, "Pending: Requeued job is waiting for rescheduling: 1 host;(exit code %d)" % code)
             self.to_pending(job, "PEND", "Requeued job is waiting for rescheduling: 1 host;")
@@ -253,11 +253,11 @@ class Engine:
 
     @staticmethod
     def _signalled(number):
-        # A shell that dies of INT or TERM is told as its exit code, a job that is killed as the signal.
+        # The end of a shell by INT or TERM is reported as its exit code, of a killed job as the signal.
         return f"Exited by signal {number}. " if number == 9 else f"Exited with exit code {128 + number}. "
 
     def _shown_exit(self, job, run_number):
-        """sbatchd has told that a job to be requeued has ended: EXIT for a while."""
+        """sbatchd has reported the end of a job to be requeued: EXIT for a while."""
         if job.run_number != run_number or not job.ending or job.state not in STARTED:
             return
         code = os.waitstatus_to_exitcode(job.status)
@@ -281,7 +281,7 @@ class Engine:
     # ---- signals
 
     def terminate(self, job):
-        """INT, then TERM, then KILL, each a look of sbatchd after JOB_TERMINATE_INTERVAL."""
+        """INT, then TERM, then KILL, each one sbatchd cycle after JOB_TERMINATE_INTERVAL."""
         if job.killed or job.ending:
             return
         job.killed, job.asked = True, self.now
@@ -299,7 +299,8 @@ class Engine:
     # ---- mbatchd itself
 
     def mbatchd(self, up):
-        """It is stopped or starts: the sbatchds and their jobs live on, nothing is dispatched or requeued meanwhile."""
+        """Stops or starts mbatchd: the sbatchds and their jobs keep running, nothing is dispatched or requeued while it is
+        down."""
         if up and not self.mbatchd_up:
             self.restart_mbatchd()
         self.mbatchd_up = up
@@ -311,7 +312,7 @@ class Engine:
         self.wake()
 
     def poke(self, host):
-        """mbatchd wants something of the sbatchd of a host: if nobody is there it starts to notice (loss.py)."""
+        """mbatchd contacts the sbatchd of a host: if it is gone it starts to notice (loss.py)."""
         if host.power != "on" and not host.poked_at:
-            import loss  # pylint: disable=import-outside-toplevel  (it sees this module's Engine)
+            import loss  # pylint: disable=import-outside-toplevel  (it depends on this module's Engine)
             loss.poke(self, host)

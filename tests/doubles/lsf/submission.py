@@ -1,5 +1,5 @@
-"""The command lines of bsub and bmod: parsed where they are called, as the engine's own library does it, so that an
-esub runs as the caller, in his folder, before mbatchd hears of the job.
+"""The command lines of bsub and bmod: parsed in the calling process, as by the engine's own library, so that an esub runs as the
+caller, in the caller's folder, before mbatchd knows the job.
 """
 import re
 import shlex
@@ -16,15 +16,15 @@ NEVER = 4294967294   # the start time that bmod -bn leaves
 
 
 class Usage(Exception):
-    """The text in front of the usage, which is empty for -h."""
+    """The text before the usage, which is empty for -h."""
 
 
 class Bad(Exception):
-    """An argument that the command refuses by itself; the engine's words."""
+    """An argument rejected by the command itself; the engine's message."""
 
 
 def options(words, modify=False):
-    """([(option, argument or None)], what is left); the engine knows multi-letter options and else takes the first letter."""
+    """([(option, argument or None)], the rest); the engine accepts multi-letter options and otherwise uses the first letter."""
     found, words = [], list(words)
     while words and words[0].startswith("-") and words[0] != "-":
         word = words.pop(0)[1:]
@@ -71,7 +71,7 @@ def _minutes(option, text):
 
 
 def _moment(text, now):
-    """[[[YYYY:]MM:]DD:]hh:mm, the next time it is that."""
+    """[[[YYYY:]MM:]DD:]hh:mm, the next occurrence."""
     parts = text.split(":")
     if not 2 <= len(parts) <= 5 or not all(part.isdigit() for part in parts):
         raise Bad("Bad argument for option -b")
@@ -86,7 +86,7 @@ def _moment(text, now):
 
 
 def array(name):
-    """The indices of "arr[1-3,7]", [] for a name that is none."""
+    """The indices of "arr[1-3,7]", [] if the name is not an array."""
     found = re.fullmatch(r"[^\[]*\[([\d,:-]+)\](%\d+)?", name or "")
     if not found:
         return []
@@ -102,7 +102,7 @@ def array(name):
 
 
 def fields(found, now):
-    """Fields of model.Job and the esub's words of the options; bsub's and bmod's alike."""
+    """Fields of model.Job and the options' values for the esub; common to bsub and bmod."""
     job, other = {}, {"additional": "", "words": {}}
     simple = {"q": "queue", "R": "res_req", "P": "project", "J": "name", "Jd": "description", "i": "in_file", "is": "in_file",
               "o": "out_file", "e": "err_file", "w": "depend", "E": "pre_exec"}
@@ -164,7 +164,7 @@ def _remove(job, option, simple):
 
 
 def quoted(words):
-    """The command line out of its words, as the engine joins them: quotes inside are not escaped."""
+    """The command line from its words, as joined by the engine: quotes inside are not escaped."""
     line = words[0]
     for word in words[1:]:
         if SINGLE.search(word):
@@ -188,7 +188,7 @@ def script_options(text):
 
 
 def bsub(words, read_stdin, now):
-    """(fields of the job with "queue" and "array", other). A word of the command line goes before one of the script."""
+    """(fields of the job with "queue" and "array", other). The command line takes precedence over the script."""
     found, command = options(words)
     names = [option for option, _ in found]
     if "h" in names:
