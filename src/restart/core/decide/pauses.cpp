@@ -11,7 +11,7 @@
 namespace restart {
 namespace {
 
-constexpr base::Duration shortest{60'000}, longest{30LL * 86'400'000};
+constexpr base::Duration least_pause{60'000}, most_pause{30LL * 86'400'000};
 constexpr std::size_t most_pauses = 64;
 
 std::string extent(const std::vector<std::string>& hosts) {
@@ -38,10 +38,11 @@ void take_out(State& state, const std::vector<std::string>& hosts) {
 } // namespace
 
 void operator_pause(StepContext& ctx, const OperatorPause& request) {
-    if (request.lasts < shortest || request.lasts > longest)
+    if (request.lasts < least_pause || request.lasts > most_pause)
         return ctx.refuse(base::Code::input,
-                          fmt::format("a pause lasts from {} to {}, not {}", base::human_duration(shortest),
-                                      base::human_duration(longest), base::human_duration(request.lasts)));
+                          fmt::format("a pause lasts from {} to {}, not {}",
+                                      base::human_duration(least_pause), base::human_duration(most_pause),
+                                      base::human_duration(request.lasts)));
     if (const auto name = unknown_of(ctx.state, request.hosts); !name.empty())
         return ctx.refuse(base::Code::not_found, fmt::format("host {} is not known", name));
     Pause pause{state_text(request.user, 64), state_text(request.reason, 256), ctx.now,
