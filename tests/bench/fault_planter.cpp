@@ -36,6 +36,11 @@ const std::vector<Kind>& kinds() {
                                        {"loop", {"link.loop"}},
                                        {"leaf_to_core", {"uplink.more"}},
                                        {"core_gone", {"switch.missing"}},
+                                       {"leaf_gone", {"unit.rails", "host.missing"}},
+                                       {"half_on_spine", {"hca.on_spine"}},
+                                       {"unit_nameless", {"name.missing"}},
+                                       {"unit_dark", {"host.missing"}},
+                                       {"unit_gone", {"host.missing"}},
                                        {"hca_nameless", {"name.missing"}},
                                        {"host_nameless", {"name.missing"}},
                                        {"host_localhost", {"name.missing"}},
@@ -134,6 +139,7 @@ void Planter::rate(const Port& a, const Port& b, bool narrow) {
 }
 
 void Planter::drop(Guid guid) {
+    if (!index_.contains(guid)) return;
     for (const auto& p : std::vector(node(guid).seen))
         if (p.linked && index_.contains(p.peer)) cut({guid, p.number}, {p.peer, p.peer_port});
     raw_.nodes.erase(raw_.nodes.begin() + static_cast<std::ptrdiff_t>(index_.at(guid)));
@@ -151,11 +157,16 @@ int Planter::free_port(Guid guid) {
     return free;
 }
 
+bool Planter::cabled(const topo::Hca& hca) const {
+    return index_.contains(hca.guid) && !hca.ports.empty() && hca.ports[0].leaf != none &&
+           index_.contains(sound_.switches[at(hca.ports[0].leaf)].guid);
+}
+
 std::vector<int> Planter::rails(int host) const {
     std::vector<int> found;
     const auto& hcas = sound_.hosts[at(host)].hcas;
     for (int i = 0; at(i) < hcas.size(); ++i)
-        if (hcas[at(i)].rail != none && !hcas[at(i)].ports.empty() && hcas[at(i)].ports[0].leaf != none &&
+        if (hcas[at(i)].rail != none && cabled(hcas[at(i)]) &&
             hcas[at(i)].ports[0].leaf ==
                 sound_.units[at(sound_.hosts[at(host)].unit)].leaves[at(hcas[at(i)].rail)])
             found.push_back(i);
@@ -165,8 +176,7 @@ std::vector<int> Planter::rails(int host) const {
 int Planter::storage(int host) const {
     const auto& hcas = sound_.hosts[at(host)].hcas;
     for (int i = 0; at(i) < hcas.size(); ++i)
-        if (hcas[at(i)].rail == none && !hcas[at(i)].ports.empty() && hcas[at(i)].ports[0].leaf != none)
-            return i;
+        if (hcas[at(i)].rail == none && cabled(hcas[at(i)])) return i;
     return none;
 }
 
@@ -320,16 +330,15 @@ bool Planter::name(std::string_view what, Planted& planted) {
     const int i = hcas[below(hcas.size())];
     const auto guid = host.hcas[at(i)].guid;
     const auto& device = host.hcas[at(i)].device;
-    const std::string_view maker = "MT4129 ConnectX7   Mellanox Technologies";
     planted.places = {host.name};
     if (what == "hca_nameless") {
         planted.places.push_back(fmt::format("0x{:016x}", guid));
-        describe(guid, std::string(maker));
+        describe(guid, std::string(nameless));
     } else if (what == "host_nameless" || what == "host_localhost") {
         planted.places.clear();
         for (const auto& hca : host.hcas) {
             planted.places.push_back(fmt::format("0x{:016x}", hca.guid));
-            describe(hca.guid, what == "host_nameless" ? std::string(maker) : "localhost " + hca.device);
+            describe(hca.guid, what == "host_nameless" ? std::string(nameless) : "localhost " + hca.device);
         }
     } else if (what == "hca_named_twice") {
         const int other = i == hcas.front() ? hcas.back() : hcas.front();
@@ -432,6 +441,8 @@ bool Planter::plant(std::size_t kind) {
     else if (among({"spine_gone", "core_gone", "spine_slow", "leaf_narrow", "leaf_to_leaf", "leaf_to_core",
                     "loop"}))
         done = whole_switch(what, planted);
+    else if (among({"leaf_gone", "half_on_spine", "unit_nameless", "unit_dark", "unit_gone"}))
+        done = planted_.empty() && whole_unit(what, planted); // it would hide what is planted there
     else if (what.starts_with("storage"))
         done = storage(what, planted);
     else

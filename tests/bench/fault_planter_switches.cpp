@@ -1,7 +1,9 @@
 // Faults of uplinks and of whole switches.
 #include "bench/fault_planter.hpp"
 
+#include "topo/guid.hpp"
 #include "topo/names.hpp"
+#include "topo/numbered_name.hpp"
 
 #include <algorithm>
 
@@ -13,7 +15,8 @@ using topo::none;
 int Planter::core() {
     std::vector<int> cores;
     for (int s = 0; at(s) < sound_.switches.size(); ++s)
-        if (sound_.switches[at(s)].tier == 2) cores.push_back(s);
+        if (sound_.switches[at(s)].tier == 2 && index_.contains(sound_.switches[at(s)].guid))
+            cores.push_back(s);
     return cores.empty() ? none : cores[below(cores.size())];
 }
 
@@ -118,6 +121,88 @@ bool Planter::whole_switch(std::string_view what, Planted& planted) {
         for (const auto& p : std::vector(node(spine.guid).seen))
             if (p.linked) rate({spine.guid, p.number}, {p.peer, p.peer_port}, false);
     }
+    return true;
+}
+
+// Whether four units or more have as many hosts as this one, and its hosts' numbers are between those of the
+// units beside it.
+bool Planter::numbered_through(std::size_t u) const {
+    const auto& units = sound_.units;
+    const auto equal = std::count_if(units.begin(), units.end(), [&](const topo::Unit& other) {
+        return other.hosts.size() == units[u].hosts.size();
+    });
+    std::vector<std::uint32_t> hosts;
+    for (std::size_t v = u - 1; v <= u + 1; ++v)
+        hosts.insert(hosts.end(), units[v].hosts.begin(), units[v].hosts.end());
+    const auto first = topo::numbered(sound_.hosts[hosts.front()].name);
+    for (std::uint32_t i = 0; i < hosts.size(); ++i)
+        if (!first || sound_.hosts[hosts[i]].name != first->at(first->number + i)) return false;
+    return equal >= 4;
+}
+
+// One between others: a leaf with all cables of a host takes the host along, and the first and last unit may
+// never have been there.
+bool Planter::whole_unit(std::string_view what, Planted& planted) {
+    if (sound_.units.size() < 3) return false;
+    const auto u = 1 + below(sound_.units.size() - 2);
+    const auto& unit = sound_.units[u];
+    int spine = none;
+    for (int s = 0; at(s) < sound_.switches.size() && spine == none; ++s)
+        if (sound_.switches[at(s)].tier == 1 && sound_.switches[at(s)].pod == unit.pod) spine = s;
+    if (unit.hosts.size() < 8 || spine == none) return false;
+    const auto leaf = unit.leaves[below(unit.leaves.size())];
+    if (leaf == none) return false;
+    std::erase_if(hosts_, [&](int h) { return sound_.hosts[at(h)].unit == static_cast<int>(u); });
+    if (what == "leaf_gone") {
+        planted.places = {sound_.switches[at(leaf)].name};
+        std::erase(leaves_, leaf);
+        drop(sound_.switches[at(leaf)].guid);
+        std::vector<Guid> gone; // HCAs that no cable leads to
+        for (const auto& n : raw_.nodes)
+            if (n.kind == topo::RawNode::Kind::hca &&
+                std::none_of(n.seen.begin(), n.seen.end(), [](const auto& p) { return p.linked; }))
+                gone.push_back(n.guid);
+        for (const Guid guid : gone)
+            drop(guid);
+        return true;
+    }
+    if (what == "unit_nameless") {
+        for (const auto h : unit.hosts)
+            for (const auto& hca : sound_.hosts[h].hcas) {
+                describe(hca.guid, std::string(nameless));
+                planted.places.push_back(topo::format_guid(hca.guid));
+            }
+        return true;
+    }
+    if (what == "unit_dark" || what == "unit_gone") {
+        if (!numbered_through(u)) return false;
+        for (const auto h : unit.hosts) {
+            planted.places.push_back(sound_.hosts[h].name);
+            for (const auto& hca : sound_.hosts[h].hcas)
+                drop(hca.guid);
+        }
+        std::set<int> leaves(unit.leaves.begin(), unit.leaves.end());
+        leaves.insert(unit.more_leaves.begin(), unit.more_leaves.end());
+        leaves.erase(none);
+        for (const int s : leaves) {
+            std::erase(leaves_, s);
+            if (what == "unit_gone") drop(sound_.switches[at(s)].guid);
+        }
+        return true;
+    }
+    const auto guid = sound_.switches[at(spine)].guid;
+    const auto half = unit.hosts.size() / 2;
+    if (node(guid).seen.size() + half * unit.leaves.size() > 254) return false;
+    spines_.insert(spine);
+    planted.places = {sound_.hosts[unit.hosts.front()].name};
+    for (std::size_t i = 0; i < half; ++i)
+        for (const int hca : rails(static_cast<int>(unit.hosts[i]))) {
+            const auto& cable = link(static_cast<int>(unit.hosts[i]), hca);
+            const auto here = host_end(cable);
+            const auto speed = port(here)->rate;
+            cut(here, switch_end(cable));
+            join(here, {guid, free_port(guid)}, speed);
+        }
     return true;
 }
 
