@@ -261,25 +261,32 @@ std::size_t common_size(const Fabric& fabric) {
     return most_common(hcas);
 }
 
-// Hosts with at most half as many HCAs are compute hosts if their names are like those with more. They also
-// are if their names are like those of many hosts with exactly half: units of another model.
+// Hosts with at most half as many HCAs are compute hosts where they are named as those with more are, or
+// where there are many with just half, units of another make, and they are named as these. Those that hang
+// among hosts with more are service hosts, unless most hosts are so.
 class Sized {
 public:
-    explicit Sized(const Fabric& fabric) : size_(common_size(fabric)) {
-        std::map<std::string, std::size_t> full; // shape of names → hosts
-        std::size_t all = 0;
-        for (const Host& host : fabric.hosts) {
+    Sized(const Fabric& fabric, const Attachments& attached) : size_(common_size(fabric)) {
+        std::vector<std::pair<std::size_t, std::size_t>> on_leaf(fabric.switches.size()); // HCAs: full, few
+        for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
+            const Host& host = fabric.hosts[h];
             if (!named(host)) continue;
-            if (host.hcas.size() * 2 > size_) {
-                ++full[name_shape(host.name)];
-                ++all;
-            } else {
-                ++few_[{name_shape(host.name), host.hcas.size()}];
-            }
+            const bool full = host.hcas.size() * 2 > size_;
+            full_ += full ? 1 : 0;
+            if (full) shapes_.insert(name_shape(host.name));
+            for (const Attachment& hca : attached[h])
+                if (hca.leaf != none) ++(full ? on_leaf[at(hca.leaf)].first : on_leaf[at(hca.leaf)].second);
         }
-        for (const auto& [shape, hosts] : full)
-            shapes_.insert(shape);
-        enough_ = std::max<std::size_t>(4, all / 8);
+        for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
+            const Host& host = fabric.hosts[h];
+            if (!named(host) || host.hcas.size() * 2 > size_) continue;
+            const auto among = std::count_if(attached[h].begin(), attached[h].end(), [&](const auto& hca) {
+                return hca.leaf != none && on_leaf[at(hca.leaf)].first >= on_leaf[at(hca.leaf)].second;
+            });
+            Few& few = few_[{name_shape(host.name), host.hcas.size()}];
+            ++few.hosts;
+            few.among += static_cast<std::size_t>(among) * 2 > host.hcas.size() ? 1 : 0;
+        }
     }
     bool computes(const Host& host) const {
         const auto hcas = host.hcas.size();
@@ -287,14 +294,20 @@ public:
         const auto shape = name_shape(host.name);
         if (shapes_.contains(shape) && shape.find('#') != std::string::npos) return true;
         if (hcas * 2 < size_ && shape.find('#') == std::string::npos) return false;
-        const auto halved = few_.find({shape, size_ / 2}); // as now, or before they lost some
-        return size_ % 2 == 0 && halved != few_.end() && halved->second >= enough_;
+        const auto halved = few_.find({shape, size_ / 2}); // as they are, or were before they lost some
+        if (size_ % 2 != 0 || halved == few_.end()) return false;
+        const auto& [hosts, among] = halved->second;
+        return hosts >= std::max<std::size_t>(4, full_ / 8) && (among * 2 <= hosts || hosts > full_);
     }
 
 private:
-    std::size_t size_, enough_ = 0;
-    std::unordered_set<std::string> shapes_;                         // of hosts with more than half
-    std::map<std::pair<std::string, std::size_t>, std::size_t> few_; // shape, HCAs → hosts with half or fewer
+    struct Few {
+        std::size_t hosts = 0, among = 0; // the latter: on leaves of those with more
+    };
+
+    std::size_t size_, full_ = 0;                            // hosts with more than half
+    std::unordered_set<std::string> shapes_;                 // of their names
+    std::map<std::pair<std::string, std::size_t>, Few> few_; // by shape and HCAs, of the others
 };
 
 Verdicts judge(const Rules* rules, const Host& host) {
@@ -329,7 +342,7 @@ void take_ruled_rails(Host& host, const Verdicts& verdicts) {
 void assign_roles(Fabric& fabric, const Rules* rules) {
     const auto attached = attachments(fabric);
     const auto devices = device_keys(fabric, attached);
-    const Sized sized(fabric);
+    const Sized sized(fabric, attached);
     std::map<Names, std::vector<std::size_t>> hosts_of; // class → hosts
     std::vector<Verdicts> verdicts(fabric.hosts.size());
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {

@@ -15,8 +15,8 @@ namespace topo {
 //
 // An HCA is storage (and has no rail) if
 //   1 its host has at most half as many HCAs as the hosts that hold most of the fabric's HCAs, and is named
-//     neither like those with more nor like many with just half: a storage server, a login or management
-//     host;
+//     neither like those with more nor like many with just half on leaves of their own, or more than those
+//     with more: a storage server, a login or management host;
 //   2 the device runs, on most hosts of the family, slower than most devices of the family; or
 //   3 the HCAs of the device are at least twice as dense on leaves (at the median HCA) as those of most
 //     devices: all units' storage ports meet on the same leaves, rails never do;

@@ -182,6 +182,43 @@ TEST_CASE("hosts of another make have rails of their own") {
     CHECK(fabric.units.size() == 1);
 }
 
+// From an eighth of the hosts on they were compute hosts that lack half of their rails.
+TEST_CASE("hosts with half the HCAs among others are service hosts, unless most are so") {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& stem, int hosts, int hcas) {
+        for (int h = 1; h <= hosts; ++h)
+            for (int i = 0; i < hcas; ++i)
+                names.push_back(stem + std::to_string(h) + " mlx5_" + std::to_string(i));
+    };
+    const auto wired = [&](topo::Guid first_of_half) {
+        std::vector<Cable> cables;
+        for (const auto& name : names) {
+            const auto device = static_cast<topo::Guid>(name.back() - '0');
+            cables.push_back({name.c_str(), device + (name.starts_with("login") ? first_of_half : 1)});
+        }
+        return wire(cables, 6);
+    };
+    SECTION("a few") {
+        add("n", 8, 4);
+        add("login", 6, 2);
+        const auto fabric = wired(1);
+        CHECK(roles(fabric, "login3") == "login3: mlx5_0=storage mlx5_1=storage");
+        CHECK(fabric.units.front().hosts.size() == 8);
+    }
+    SECTION("as many, on leaves of their own") {
+        add("n", 8, 4);
+        add("login", 6, 2);
+        const auto fabric = wired(5);
+        CHECK(roles(fabric, "login3") == "login3: mlx5_0=0 mlx5_1=1");
+        CHECK(fabric.units.size() == 2);
+    }
+    SECTION("most") {
+        add("n", 5, 4);
+        add("login", 8, 2);
+        CHECK(roles(wired(1), "login3") == "login3: mlx5_0=0 mlx5_1=1");
+    }
+}
+
 TEST_CASE("of two HCAs with one name the first keeps the rail") {
     const auto fabric = wire({{"n1 mlx5_0", 1}, {"n1 mlx5_1", 2}, {"n1 mlx5_0", 2}}, 2);
     CHECK(roles(fabric, "n1") == "n1: mlx5_0=0 mlx5_1=1 mlx5_0=storage");
