@@ -150,7 +150,12 @@ void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, F
         finding.evidence += ", a leaf of storage";
     } else if (unit == m.host->unit) {
         finding.code = "hca.wrong_rail";
-        finding.evidence += fmt::format(", the leaf of {}", plan.rails_of(m.actual()));
+        const auto& lanes = plan.lanes(unit, m.hca->rail);
+        const auto other = std::find_if(lanes.begin(), lanes.end(),
+                                        [&](const Lane& lane) { return lane.leaf == m.actual(); });
+        finding.evidence += other == lanes.end()
+                                ? fmt::format(", the leaf of {}", plan.rails_of(m.actual()))
+                                : fmt::format(", where port {} of the HCA belongs", other->port);
     } else if (unit != none) {
         finding.code = "hca.wrong_unit";
         finding.evidence +=

@@ -178,6 +178,13 @@ TEST_CASE("cables of two-port HCAs are judged port by port") {
               "n003 mlx5_1/2 (rail 1) and n003 mlx5_2/2 (rail 2) are swapped: they hang "
               "on leaf-su1-p2-r2/3 and leaf-su1-p2-r1/3");
     }
+    SECTION("a second port on the leaf of the first") {
+        const int plane = link_of("n003", 1, 1).b.switch_;
+        link_of("n003", 1, 2).b = {topo::none, topo::none, plane, 60};
+        topo::derive(fabric);
+        CHECK(only_finding(fabric).evidence ==
+              "n003 mlx5_1/2 (rail 1) hangs on leaf-su1-p1-r1/60, where port 1 of the HCA belongs");
+    }
     SECTION("a second port without a link") {
         const auto end = link_of("n003", 1, 2).a;
         std::erase_if(fabric.links, [&](const topo::Link& link) { return link.a == end; });
