@@ -256,9 +256,12 @@ void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings)
     for (std::size_t u = 0; u < seen.size(); ++u) {
         const auto all = static_cast<std::size_t>(std::count(kinds.begin(), kinds.end(), kinds[u]));
         const auto& own = sizes.at(kinds[u]);
-        // The largest size that at least a quarter of the units have.
-        const auto usual =
-            std::find_if(own.begin(), own.end(), [&](const auto& size) { return size.second * 4 >= all; });
+        // The greatest size that at least a quarter of the units have, or most where no number says who is
+        // missing.
+        const bool known = series_of(fabric, fabric.units[u]).has_value();
+        const auto usual = std::find_if(own.begin(), own.end(), [&](const auto& size) {
+            return known ? size.second * 4 >= all : size.second * 2 > all;
+        });
         report(fabric, nameless, fabric.units[u], seen[u], usual == own.end() ? seen[u] : usual->first,
                firsts, findings);
     }

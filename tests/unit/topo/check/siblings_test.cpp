@@ -60,6 +60,17 @@ TEST_CASE("a number that no host ever had is nothing") {
     CHECK(codes(fabric).empty());
 }
 
+// One unit that is greater made hosts missing in all others.
+TEST_CASE("units of unequal sizes whose hosts have no numbers in common lack none") {
+    auto fabric = made("units=4 hosts=8 rails=4");
+    for (const auto* gone : {"n016", "n023", "n024", "n032"})
+        remove_host(fabric, gone);
+    for (const auto* service : {"n001", "n009", "n017", "n025"})
+        fabric.hosts[fabric.find_host(service).value()].name += "-login";
+    topo::derive(fabric);
+    CHECK(codes(fabric).empty());
+}
+
 TEST_CASE("in a single unit a gap in the numbers is reported") {
     auto fabric = made("units=1 hosts=8 rails=4");
     remove_host(fabric, "n005");
