@@ -32,10 +32,12 @@ libry_topo_la_SOURCES = \
 	%D%/check/leaves.cpp \
 	%D%/check/links.cpp \
 	%D%/check/missing.cpp \
+	%D%/check/missing_units.cpp \
 	%D%/check/nameless.cpp %D%/check/nameless.hpp \
 	%D%/check/names.cpp \
 	%D%/check/order.cpp \
 	%D%/check/plan.cpp %D%/check/plan.hpp \
+	%D%/check/series.cpp %D%/check/series.hpp \
 	%D%/check/storage.cpp %D%/check/storage.hpp \
 	%D%/check/strays.cpp %D%/check/strays.hpp \
 	%D%/check/uplinks.cpp \

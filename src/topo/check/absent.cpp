@@ -16,13 +16,6 @@ bool meet(const Numbers& a, const Numbers& b) {
     return std::any_of(a.begin(), a.end(), [&](const auto& entry) { return b.contains(entry.first); });
 }
 
-template <class Ask> Names by_any_number(Ask ask) {
-    constexpr int most = 4;
-    for (int n = 0; n < most; ++n)
-        if (auto names = ask(n); !names.empty()) return names;
-    return {};
-}
-
 } // namespace
 
 // Groups the switches into series; switches numbered consecutively under several stems (A10-SPINE-04,
@@ -73,10 +66,6 @@ Absent::Absent(const Fabric& fabric, const std::vector<int>& seen, int before_la
         if (!own) others_.push_back(numbers);
         return !own;
     });
-}
-
-Names Absent::between() const {
-    return only(gaps(series_));
 }
 
 Names Absent::beside() const {
@@ -138,12 +127,11 @@ void Absent::as_others(std::vector<Names>& free) const {
     }
 }
 
-Names absent_between(const Fabric& fabric, const std::vector<int>& seen) {
-    return by_any_number([&](int n) { return Absent(fabric, seen, n).between(); });
-}
-
 Names absent_beside(const Fabric& fabric, const std::vector<int>& seen) {
-    return by_any_number([&](int n) { return Absent(fabric, seen, n).beside(); });
+    constexpr int most = 4;
+    for (int n = 0; n < most; ++n)
+        if (auto names = Absent(fabric, seen, n).beside(); !names.empty()) return names;
+    return {};
 }
 
 } // namespace topo::checks

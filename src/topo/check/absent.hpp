@@ -27,9 +27,7 @@ public:
     // see numbered().
     Absent(const Fabric& fabric, const std::vector<int>& seen, int before_last = 0);
 
-    // In a gap between the numbers of these.
-    Names between() const;
-    // The same, or number 1; else the number that most series of other stems have.
+    // Between the numbers of these, or the first; else the number that most series of other stems have.
     Names beside() const;
     // Else in a gap of all series with their stem, then after the last or before the first of these.
     Names likely() const;
@@ -47,8 +45,7 @@ private:
     std::vector<Numbers> all_, others_; // of all switches with similar names: with these stems, and others
 };
 
-// The same, trying each number in the names, the last one first.
-Names absent_between(const Fabric& fabric, const std::vector<int>& seen);
+// beside() by whichever number of the names says it, the last first.
 Names absent_beside(const Fabric& fabric, const std::vector<int>& seen);
 
 } // namespace topo::checks

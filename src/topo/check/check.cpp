@@ -24,6 +24,7 @@ std::vector<Finding> check(const Fabric& fabric) {
     const checks::Nameless nameless(fabric, plan);
     checks::hosts(fabric, plan, nameless, findings);
     checks::missing(fabric, nameless, findings);
+    checks::missing_units(fabric, findings);
     checks::leaves(fabric, findings);
     checks::order(fabric, findings);
     checks::gpus(fabric, findings);

@@ -1,7 +1,8 @@
-// Missing hosts: gaps in the numbering of a unit's hosts, units that are smaller than the others.
-#include "topo/check/absent.hpp"
+// Hosts that should be there: gaps in the numbering of a unit's hosts, units that are smaller than the
+// others.
 #include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
+#include "topo/check/series.hpp"
 
 #include "base/hostlist.hpp"
 #include "topo/numbered_name.hpp"
@@ -15,39 +16,8 @@
 namespace topo::checks {
 namespace {
 
-// The hosts of a unit whose names differ only in one number, and those numbers, ascending.
-struct Series {
-    NumberedName name;
-    std::vector<std::uint32_t> numbers;
-
-    // Adds numbers between these, and those that continue at either end.
-    void add(std::vector<std::uint32_t> more) {
-        std::sort(more.begin(), more.end());
-        std::set<std::uint32_t> all(numbers.begin(), numbers.end());
-        for (const auto n : more)
-            if (n >= *all.begin() && n <= *all.rbegin() + 1) all.insert(n);
-        for (auto n = more.rbegin(); n != more.rend(); ++n)
-            if (*n + 1 == *all.begin()) all.insert(*n);
-        numbers.assign(all.begin(), all.end());
-    }
-};
-
-std::optional<Series> series_of(const Fabric& fabric, const Unit& unit) {
-    std::map<std::pair<std::string_view, std::string_view>, Series> all;
-    for (const auto h : unit.hosts)
-        if (const auto name = numbered(fabric.hosts[h].name)) {
-            auto& series = all[{name->stem, name->tail}];
-            series.name = *name;
-            series.numbers.push_back(name->number);
-        }
-    if (all.size() != 1 || all.begin()->second.numbers.size() < unit.hosts.size()) return {};
-    auto series = std::move(all.begin()->second);
-    std::sort(series.numbers.begin(), series.numbers.end());
-    return series;
-}
-
-// The port number of a host on most of its unit's leaves, or the first of several adjacent ones on a leaf
-// shared by rails; none if they differ.
+// The port at which a host is plugged into most of its unit's leaves, the first of several beside each other
+// on a leaf that rails share; none where they differ.
 int port_of(const Fabric& fabric, const Unit& unit, std::uint32_t h) {
     Mode<int> ports;
     for (const Hca& hca : fabric.hosts[h].hcas)
@@ -190,46 +160,6 @@ void report(const Fabric& fabric, const Nameless& nameless, const Unit& unit, st
     findings.push_back(std::move(finding));
 }
 
-// For each rail, the name missing among the leaves of the units.
-std::vector<std::string> absent_leaves(const Fabric& fabric) {
-    std::vector<std::string> names;
-    for (std::size_t r = 0; r < at(fabric.rails); ++r) {
-        std::vector<int> leaves;
-        for (const Unit& unit : fabric.units)
-            if (unit.leaves[r] != none) leaves.push_back(unit.leaves[r]);
-        const auto absent = absent_between(fabric, leaves);
-        names.insert(names.end(), absent.begin(), absent.end());
-    }
-    return names;
-}
-
-// Whole units that are not seen: between the numbers of two units there is a gap as large as a unit, and
-// there is also a gap in the numbers of the leaves.
-void report_whole_units(const Fabric& fabric, std::size_t usual, Findings& findings) {
-    constexpr std::size_t fewest = 3;      // units needed to show the order
-    std::map<std::uint32_t, Series> units; // by first number
-    for (const Unit& unit : fabric.units)
-        if (auto series = series_of(fabric, unit); series && series->numbers.size() == usual)
-            units.emplace(series->numbers.front(), *std::move(series));
-    if (units.size() < fewest) return;
-    for (auto next = std::next(units.begin()), last = units.begin(); next != units.end(); last = next++) {
-        const Series& below = last->second;
-        const auto from = below.numbers.back() + 1;
-        if (!below.name.kin(next->second.name) || next->first != from + usual) continue;
-        std::vector<std::string> names;
-        for (auto n = from; n < next->first; ++n)
-            if (auto name = below.name.at(n); !fabric.find_host(name)) names.push_back(std::move(name));
-        const auto leaves = absent_leaves(fabric);
-        if (names.size() != usual || leaves.empty()) continue;
-        Finding finding{"host.missing", Severity::warning, {base::fold_hostlist(names)}, {}, {}};
-        finding.ends.insert(finding.ends.end(), leaves.begin(), leaves.end());
-        finding.evidence = fmt::format("{} are not seen, nor {}: a whole unit, by the numbers of the others",
-                                       finding.ends.front(), base::fold_hostlist(leaves));
-        finding.fix = "look whether its leaves are powered and cabled";
-        findings.push_back(std::move(finding));
-    }
-}
-
 } // namespace
 
 void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
@@ -243,14 +173,12 @@ void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings)
         kinds.assign(fabric.units.size(), std::string());
     // The sizes for each kind, largest first, with their frequency.
     std::map<std::string, std::map<std::size_t, std::size_t, std::greater<>>> sizes;
-    std::vector<std::size_t> seen; // hosts of each unit, including those without a name
-    Mode<std::size_t> common;
+    std::vector<std::size_t> seen; // hosts of each unit, those without a name too
     Firsts firsts;
     for (const Unit& unit : fabric.units) {
         const auto u = seen.size();
         seen.push_back(unit.hosts.size() + nameless.whole(static_cast<int>(u)));
         ++sizes[kinds[u]][seen.back()];
-        common.add(unit.hosts.size());
         if (const auto series = series_of(fabric, unit)) firsts.add(series->numbers.front());
     }
     for (std::size_t u = 0; u < seen.size(); ++u) {
@@ -265,7 +193,6 @@ void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings)
         report(fabric, nameless, fabric.units[u], seen[u], usual == own.end() ? seen[u] : usual->first,
                firsts, findings);
     }
-    if (!common.empty()) report_whole_units(fabric, common.value(), findings);
 }
 
 } // namespace topo::checks

@@ -21,12 +21,13 @@ void cabling(const Fabric& fabric, const Plan& plan, Findings& findings); // HCA
 void hosts(const Fabric& fabric, const Plan& plan, const Nameless& nameless,
            Findings& findings); // rails and ports without a link
 void missing(const Fabric& fabric, const Nameless& nameless,
-             Findings& findings);                       // missing hosts, from numbers and sizes of units
-void leaves(const Fabric& fabric, Findings& findings);  // missing rails, shared leaves
-void order(const Fabric& fabric, Findings& findings);   // rails of whole units in a different order
-void gpus(const Fabric& fabric, Findings& findings);    // GPUs far from the HCAs of their rails
-void uplinks(const Fabric& fabric, Findings& findings); // crossed, missing and too few uplinks
-void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow links
+             Findings& findings); // hosts that are not seen, by number and size of units
+void missing_units(const Fabric& fabric, Findings& findings); // whole ones, by the numbers of the others
+void leaves(const Fabric& fabric, Findings& findings);        // missing rails, shared leaves
+void order(const Fabric& fabric, Findings& findings);         // rails of whole units in another order
+void gpus(const Fabric& fabric, Findings& findings);          // GPUs far from the HCAs of their rails
+void uplinks(const Fabric& fabric, Findings& findings);       // crossed, missing and too few uplinks
+void links(const Fabric& fabric, Findings& findings);         // down, slow and narrow links
 void storage(const Fabric& fabric, const Plan& plan,
              Findings& findings);                        // HCAs and cables of storage networks
 void vanished(const Fabric& fabric, Findings& findings); // spines and cores to which nothing leads any more

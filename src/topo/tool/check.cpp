@@ -54,7 +54,8 @@ base::Expected<std::vector<Finding>> findings_of(const CheckOptions& options, co
         if (!options.json && fabric.hosts.size() > 1)
             fmt::print(stderr,
                        "railtopo: without a plan (--plan) hosts are held to their siblings: hosts in each "
-                       "other's places, and cables on the right leaf but another port, are not found\n");
+                       "other's places, cables on the right leaf but another port, and units behind the last "
+                       "are not found\n");
         return check(fabric);
     }
     const auto text = base::read_file(options.plan);

@@ -2,6 +2,8 @@
 // ports and other parts tell.
 #include "unit/topo/fabrics.hpp"
 
+#include <set>
+
 namespace {
 
 bool names(const topo::Finding& finding, std::string_view end) {
@@ -75,4 +77,74 @@ TEST_CASE("a unit that is not there is one finding with its hosts and leaves", "
     CHECK(finding.ends.front() == "n[025-032]");
     CHECK(finding.ends.size() == 1 + static_cast<std::size_t>(rails));
     CHECK(finding.ends.back() == "leaf-su4-r" + std::to_string(rails - 1));
+}
+
+namespace {
+
+// All hosts of a unit that has as many, and its leaves if they are gone, too.
+void remove_unit(topo::Fabric& fabric, int unit, int hosts, bool leaves) {
+    for (int h = (unit - 1) * hosts + 1; h <= unit * hosts; ++h)
+        remove_host(fabric, (h < 10 ? "n00" : "n0") + std::to_string(h));
+    const auto stem = "leaf-su" + std::to_string(unit) + '-';
+    for (auto s = fabric.switches.size(); s-- > 0 && leaves;)
+        if (fabric.switches[s].name.starts_with(stem)) remove_switch(fabric, fabric.switches[s].name);
+}
+
+} // namespace
+
+// Only information told that leaves have no host.
+TEST_CASE("a unit all of whose hosts are off is one finding", "[gone]") {
+    const int unit = GENERATE(1, 3);
+    auto fabric = made("units=6 hosts=8 spines=4 rails=4");
+    remove_unit(fabric, unit, 8, false);
+    const auto finding = only_fault(fabric);
+    CHECK(finding.code == "host.missing");
+    CHECK(finding.ends.front() == (unit == 1 ? "n[001-008]" : "n[017-024]"));
+    CHECK_THAT(finding.evidence, Catch::Contains("-r[0-3] have no host: a whole unit"));
+    CHECK(finding.fix == "look whether its hosts are powered");
+}
+
+// Of two units the numbers left out two names.
+TEST_CASE("several units that are not there are one finding", "[gone]") {
+    auto fabric = made("pods=3 units=2 hosts=8 rails=4");
+    remove_unit(fabric, 3, 8, true);
+    remove_unit(fabric, 4, 8, true);
+    auto findings = topo::check(fabric);
+    std::erase_if(findings, [](const topo::Finding& f) { return f.code != "host.missing"; });
+    REQUIRE(findings.size() == 1);
+    CHECK(findings.front().ends.front() == "n[017-032]");
+    CHECK_THAT(
+        findings.front().evidence,
+        Catch::EndsWith("nor leaf-su3-r[0-3],leaf-su4-r[0-3]: 2 whole units, by the numbers of the others"));
+}
+
+TEST_CASE("a first unit that is not there is found by its free ports on the spines", "[gone]") {
+    const std::string spec =
+        GENERATE("units=6 hosts=8 spines=4 rails=4", "units=5 hosts=8 rails=4 planes=2",
+                 "pods=2 units=4 hosts=8 rails=2", "units=5 hosts=8 rails=2 ports=2 leaves=1");
+    auto fabric = made(spec);
+    remove_unit(fabric, 1, 8, true);
+    const auto finding = only_fault(fabric);
+    CHECK(std::set<std::string>(finding.ends.begin(), finding.ends.end()).size() == finding.ends.size());
+    CHECK(finding.code == "host.missing");
+    CHECK(finding.ends.front() == "n[001-008]");
+    CHECK_THAT(finding.evidence, Catch::EndsWith("and their ports on the spines are free"));
+}
+
+// Nothing tells that it should be there but a plan.
+TEST_CASE("a fabric may begin and end with any unit", "[gone]") {
+    auto fabric = made("units=6 hosts=8 spines=4 rails=4");
+    SECTION("cabled from the first port of the spines") {
+        remove_unit(fabric, 1, 8, true);
+        for (auto& link : fabric.links)
+            for (auto* end : {&link.a, &link.b})
+                if (end->switch_ != topo::none &&
+                    fabric.switches[static_cast<std::size_t>(end->switch_)].tier == 1)
+                    end->port = static_cast<std::uint8_t>(end->port - 8);
+        topo::derive(fabric);
+    }
+    SECTION("without the last unit") {
+        remove_unit(fabric, 6, 8, true);
+    }
+    CHECK(codes(fabric).empty());
 }

@@ -263,3 +263,12 @@ TEST_CASE("a host of no name hides no dead cable where rails share a leaf", "[na
     cut(fabric, "n010", 1);
     CHECK(codes(fabric) == std::vector<std::string>{"host.rails", "name.missing"});
 }
+
+// The leaves that halved units do not have were taken for its own, and its hosts for missing.
+TEST_CASE("a unit without names beside units of half the rails is not called missing", "[names]") {
+    auto text = net("pods=2 units=4 hosts=8 rails=4 halved=1");
+    for (int h = 9; h <= 16; ++h)
+        describe(text, fmt::format("n{:03} ", h), "MT4129 ConnectX7   Mellanox Technologies ");
+    for (const auto& finding : topo::check(discovered(text)))
+        CHECK((finding.code == "name.missing" || finding.severity == topo::Severity::info));
+}
