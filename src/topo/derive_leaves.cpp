@@ -23,10 +23,11 @@ public:
         auto chosen = learnt;
         for (std::size_t r = 0; r < learnt.size(); ++r)
             if (learnt[r] != none) chosen[r] = leaf_of(u, r);
-        // If halves of a unit contradict each other, the leaves of two rails are not taken from different
-        // halves.
         for (std::size_t r = 0; r < learnt.size(); ++r)
-            for (std::size_t q = 0; q < learnt.size() && chosen[r] != learnt[r]; ++q)
+            if (learnt[r] != none && is_of_another(unit, r, chosen)) chosen[r] = none;
+        // Where halves of a unit contradict each other, no leaf is taken from both halves for two rails.
+        for (std::size_t r = 0; r < learnt.size(); ++r)
+            for (std::size_t q = 0; q < learnt.size() && chosen[r] != learnt[r] && chosen[r] != none; ++q)
                 if (q != r && chosen[q] == chosen[r] && learnt[q] != learnt[r]) chosen[r] = learnt[r];
         return chosen;
     }
@@ -78,6 +79,23 @@ private:
                               -leaf);
         };
         return *std::max_element(tied.begin(), tied.end(), [&](int a, int b) { return rank(a) < rank(b); });
+    }
+
+    std::size_t hosts_on(const Unit& unit, std::size_t rail, int leaf) const {
+        return static_cast<std::size_t>(
+            std::count_if(unit.hosts.begin(), unit.hosts.end(),
+                          [&](std::uint32_t h) { return fabric_.hosts[h].leaves[rail] == leaf; }));
+    }
+    // Whether a leaf that one host of many has for a rail is the unit's leaf of another: a crossed cable,
+    // where the leaf of this rail is not there.
+    bool is_of_another(const Unit& unit, std::size_t rail, const std::vector<int>& chosen) const {
+        constexpr std::size_t many = 4;
+        if (unit.hosts.size() < many || hosts_on(unit, rail, chosen[rail]) != 1) return false;
+        for (std::size_t q = 0; q < chosen.size(); ++q)
+            if (q != rail && chosen[q] == chosen[rail] &&
+                hosts_on(unit, q, chosen[q]) * 2 > unit.hosts.size())
+                return true;
+        return false;
     }
 
     bool mostly_of(int leaf, int u) const {

@@ -68,6 +68,11 @@ Absent::Absent(const Fabric& fabric, const std::vector<int>& seen, int before_la
     });
 }
 
+bool Absent::differ() const {
+    return std::any_of(series_.begin(), series_.end(),
+                       [](const Numbers& numbers) { return numbers.size() > 1; });
+}
+
 Names Absent::beside() const {
     auto free = gaps(series_);
     for (const Numbers& numbers : series_)
@@ -129,8 +134,11 @@ void Absent::as_others(std::vector<Names>& free) const {
 
 Names absent_beside(const Fabric& fabric, const std::vector<int>& seen) {
     constexpr int most = 4;
-    for (int n = 0; n < most; ++n)
-        if (auto names = Absent(fabric, seen, n).beside(); !names.empty()) return names;
+    for (int n = 0; n < most; ++n) {
+        const Absent absent(fabric, seen, n);
+        if (seen.size() > 1 && !absent.differ()) continue; // that number is not theirs
+        if (auto names = absent.beside(); !names.empty()) return names;
+    }
     return {};
 }
 

@@ -27,6 +27,8 @@ public:
     // see numbered().
     Absent(const Fabric& fabric, const std::vector<int>& seen, int before_last = 0);
 
+    // Whether some of these differ in that number alone.
+    bool differ() const;
     // Between the numbers of these, or the first; else the number that most series of other stems have.
     Names beside() const;
     // Else in a gap of all series with their stem, then after the last or before the first of these.

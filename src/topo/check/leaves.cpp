@@ -4,6 +4,7 @@
 #include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/numbered_name.hpp"
 
 #include <fmt/format.h>
 
@@ -36,12 +37,57 @@ std::vector<int> leaves_of(const Unit& unit) {
     auto leaves = unit.more_leaves;
     std::copy_if(unit.leaves.begin(), unit.leaves.end(), std::back_inserter(leaves),
                  [](int leaf) { return leaf != none; });
+    std::sort(leaves.begin(), leaves.end());
+    leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
     return leaves;
 }
 
-// Rails that a whole unit lacks while most units have them, and leaves of the HCAs' additional ports. A unit
-// whose hosts have at most half the rails was built like this, unless the only missing leaf is known by its
-// name and by its place on the spines.
+// The name of a rail's leaf by that of another rail: how many numbers are between the two in most other
+// units. Empty where they do not agree, or a switch has that name.
+std::string as_in_other_units(const Fabric& fabric, const Unit& unit, std::size_t rail, std::size_t other) {
+    constexpr int most = 4; // numbers of a name
+    const auto name = [&](int leaf) -> const std::string& { return fabric.switches[at(leaf)].name; };
+    for (int n = 0; n < most; ++n) {
+        Mode<std::int64_t> steps;
+        for (const Unit& like : fabric.units) {
+            if (like.leaves[rail] == none || like.leaves[other] == none) continue;
+            const auto from = numbered(name(like.leaves[other]), n),
+                       to = numbered(name(like.leaves[rail]), n);
+            steps.add(from && to && from->kin(*to) ? std::int64_t{to->number} - from->number : 0);
+        }
+        const auto own = numbered(name(unit.leaves[other]), n);
+        if (!own || steps.empty() || steps.value() == 0 || steps.count() * 2 <= steps.total()) continue;
+        const auto number = own->number + steps.value();
+        const auto wanted = number < 0 ? std::string() : own->at(static_cast<std::uint32_t>(number));
+        const bool taken = std::any_of(fabric.switches.begin(), fabric.switches.end(),
+                                       [&](const Switch& one) { return one.name == wanted; });
+        return taken ? std::string() : wanted;
+    }
+    return {};
+}
+
+// The names of all these rails' leaves, or none.
+Names as_in_other_units(const Fabric& fabric, const Unit& unit, const std::vector<std::size_t>& lacking) {
+    Names names;
+    for (const auto rail : lacking) {
+        std::string name;
+        for (std::size_t other = 0; other < unit.leaves.size() && name.empty(); ++other)
+            if (unit.leaves[other] != none) name = as_in_other_units(fabric, unit, rail, other);
+        if (name.empty()) return {};
+        names.push_back(std::move(name));
+    }
+    return names;
+}
+
+// Whether the unit has a rail behind these.
+bool goes_on(const Unit& unit, const std::vector<std::size_t>& lacking) {
+    return std::any_of(unit.leaves.begin() + static_cast<std::ptrdiff_t>(lacking.back()), unit.leaves.end(),
+                       [](int leaf) { return leaf != none; });
+}
+
+// Rails that a whole unit lacks while most units have them, and leaves of the HCAs' further ports. A unit
+// whose hosts have half the rails, or fewer, was built so, unless the leaves that it lacks are known by their
+// names and by their places on the spines, and several are not its last ones.
 void report_missing_leaves(const Fabric& fabric, Findings& findings) {
     std::vector<char> usual(at(fabric.rails), 0);
     Mode<std::size_t> further;
@@ -59,10 +105,12 @@ void report_missing_leaves(const Fabric& fabric, Findings& findings) {
         const bool fewer = lacking.empty() && further.count() * 2 > further.total() &&
                            unit.more_leaves.size() + 1 == further.value();
         if (lacking.empty() && !fewer) continue;
-        const auto names = lacking.size() < 2 ? absent_beside(fabric, leaves_of(unit)) : Names();
+        auto names = as_in_other_units(fabric, unit, lacking);
+        if (names.empty() && lacking.size() < 2) names = absent_beside(fabric, leaves_of(unit));
         if (fewer && names.empty()) continue;
         if (of_another_make(lacking.size(), usual.size(), unit.hosts.size()) &&
-            (names.empty() || !spines_have_free_ports(fabric, unit)))
+            (names.empty() || !spines_have_free_ports(fabric, unit) ||
+             (lacking.size() > 1 && !goes_on(unit, lacking))))
             continue;
         Finding finding{"unit.rails", Severity::error, {unit.name}, {}, "look for a leaf that is down"};
         finding.evidence = fmt::format("{} ({}) has no ", unit.name, host_names(fabric, unit.hosts));
@@ -71,8 +119,10 @@ void report_missing_leaves(const Fabric& fabric, Findings& findings) {
                   : fmt::format("{} {}", lacking.size() == 1 ? "rail" : "rails", fmt::join(lacking, ", "));
         finding.evidence += ", which most units have";
         if (!names.empty()) {
-            finding.evidence += fmt::format("; {} is not seen", fmt::join(names, " or "));
-            finding.fix = fmt::format("look whether {} is powered and cabled", fmt::join(names, " or "));
+            const auto which = fmt::format("{} {}", fmt::join(names, lacking.size() > 1 ? ", " : " or "),
+                                           lacking.size() > 1 ? "are" : "is");
+            finding.evidence += fmt::format("; {} not seen", which);
+            finding.fix = fmt::format("look whether {} powered and cabled", which);
             finding.ends.insert(finding.ends.end(), names.begin(), names.end());
         }
         findings.push_back(std::move(finding));

@@ -49,6 +49,51 @@ TEST_CASE("a leaf that is not there is named", "[gone]") {
     CHECK(names(finding, name));
 }
 
+// Each was named as the other, where the number of the unit is the last one.
+TEST_CASE("leaves of two units that are not there have their own names", "[gone]") {
+    auto fabric = made("units=5 hosts=8 rails=4");
+    for (auto& one : fabric.switches) // leaf-su1-r2 is leaf-r2-su1
+        if (one.name.starts_with("leaf-"))
+            one.name = "leaf-" + one.name.substr(9) + '-' + one.name.substr(5, 3);
+    topo::derive(fabric);
+    remove_switch(fabric, "leaf-r2-su1");
+    remove_switch(fabric, "leaf-r3-su4");
+    std::vector<std::string> ends;
+    for (const auto& finding : topo::check(fabric))
+        if (finding.code == "unit.rails") ends.insert(ends.end(), finding.ends.begin(), finding.ends.end());
+    CHECK(ends == std::vector<std::string>{"su1", "leaf-r2-su1", "su4", "leaf-r3-su4"});
+}
+
+// Half of its rails were taken for how the unit is made.
+TEST_CASE("two of four leaves that are not there are named", "[gone]") {
+    auto fabric = made("units=4 hosts=8 rails=4");
+    remove_switch(fabric, "leaf-su2-r1");
+    remove_switch(fabric, "leaf-su2-r2");
+    const auto finding = only_fault(fabric);
+    CHECK(finding.code == "unit.rails");
+    CHECK(finding.ends == std::vector<std::string>{"su2", "leaf-su2-r1", "leaf-su2-r2"});
+}
+
+// The one cable that was left of the rail made its wrong leaf the rail's.
+TEST_CASE("a leaf that is not there beside two exchanged cables", "[gone]") {
+    auto fabric = made("units=4 hosts=8 rails=4");
+    topo::Link* one = nullptr;
+    for (auto& link : fabric.links) {
+        if (link.a.host != 10 || (link.a.hca != 1 && link.a.hca != 2)) continue;
+        if (one == nullptr)
+            one = &link;
+        else
+            std::swap(one->b, link.b);
+    }
+    remove_switch(fabric, "leaf-su2-r1");
+    const auto findings = topo::check(fabric);
+    CHECK(std::any_of(findings.begin(), findings.end(), [](const topo::Finding& f) {
+        return f.code == "unit.rails" && names(f, "leaf-su2-r1");
+    }));
+    for (const auto& finding : findings)
+        CHECK(finding.code != "leaf.rails");
+}
+
 TEST_CASE("units with half the rails were built so", "[gone]") {
     const auto fabric = made("pods=2 units=4 hosts=16 rails=2 halved=1");
     for (const auto& finding : topo::check(fabric))
