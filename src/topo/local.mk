@@ -40,6 +40,8 @@ libry_topo_la_SOURCES = \
 	%D%/check/series.cpp %D%/check/series.hpp \
 	%D%/check/storage.cpp %D%/check/storage.hpp \
 	%D%/check/strays.cpp %D%/check/strays.hpp \
+	%D%/check/unnamed.cpp %D%/check/unnamed.hpp \
+	%D%/check/unnamed_places.cpp \
 	%D%/check/uplinks.cpp \
 	%D%/check/vanished.cpp %D%/check/vanished.hpp \
 	%D%/diff/cables.cpp %D%/diff/cables.hpp \

@@ -122,19 +122,28 @@ void report_rings(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findi
     }
 }
 
-// Whether a switch carries mostly storage HCAs.
-bool is_storage_leaf(const Fabric& fabric, int s) {
-    std::size_t compute = 0, storage = 0;
+// HCAs of a switch.
+struct Carried {
+    std::size_t compute = 0, storage = 0, unnamed = 0;
+};
+
+Carried carried_by(const Fabric& fabric, int s) {
+    Carried carried;
     for (const Link& link : fabric.links)
-        for (const auto& [here, there] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)})
-            if (there->switch_ == s && here->host != none)
-                ++(fabric.hosts[at(here->host)].hcas[at(here->hca)].role == Role::compute ? compute
-                                                                                          : storage);
-    return storage > compute;
+        for (const auto& [here, there] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)}) {
+            if (there->switch_ != s || here->host == none) continue;
+            const Host& host = fabric.hosts[at(here->host)];
+            ++(nameless(host)                                   ? carried.unnamed
+               : host.hcas[at(here->hca)].role == Role::compute ? carried.compute
+                                                                : carried.storage);
+        }
+    return carried;
 }
 
 void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, Findings& findings) {
     const int unit = plan.unit_of(m.actual());
+    const auto carried = carried_by(fabric, m.actual());
+    const bool of_storage = carried.storage > carried.compute;
     const auto here = end_name(fabric, m.switch_end);
     const std::string own = m.host->unit == none ? "the fabric" : fabric.units[at(m.host->unit)].name;
     Finding finding{"hca.wrong_leaf", Severity::error, {m.end(), here}, {}, {}};
@@ -143,10 +152,9 @@ void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, F
         finding.code = "hca.on_spine";
         finding.evidence += ", which is no leaf";
     } else if (m.hca->rail == none) {
-        finding.evidence += is_storage_leaf(fabric, m.actual())
-                                ? ", not where the hosts beside it by number are"
-                                : ", a leaf of the compute network";
-    } else if (is_storage_leaf(fabric, m.actual())) {
+        finding.evidence +=
+            of_storage ? ", not where the hosts beside it by number are" : ", a leaf of the compute network";
+    } else if (of_storage) {
         finding.evidence += ", a leaf of storage";
     } else if (unit == m.host->unit) {
         finding.code = "hca.wrong_rail";
@@ -160,6 +168,9 @@ void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, F
         finding.code = "hca.wrong_unit";
         finding.evidence +=
             fmt::format(", a leaf of {}, while its host is in {}", fabric.units[at(unit)].name, own);
+    } else if (carried.unnamed > 0) {
+        finding.code = "hca.wrong_unit";
+        finding.evidence += fmt::format(", a leaf of hosts without a name, while its host is in {}", own);
     } else {
         finding.evidence += " alone";
     }

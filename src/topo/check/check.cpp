@@ -25,6 +25,7 @@ std::vector<Finding> check(const Fabric& fabric) {
     checks::hosts(fabric, plan, nameless, findings);
     checks::missing(fabric, nameless, findings);
     checks::missing_units(fabric, findings);
+    checks::unnamed(fabric, nameless, findings);
     checks::leaves(fabric, findings);
     checks::order(fabric, findings);
     checks::gpus(fabric, findings);

@@ -23,8 +23,7 @@ int port_of(const Fabric& fabric, const Unit& unit, std::uint32_t h) {
     for (const Hca& hca : fabric.hosts[h].hcas)
         for (const HcaPort& port : hca.ports) {
             if (hca.rail == none || port.leaf == none || unit.leaves[at(hca.rail)] != port.leaf) continue;
-            const Link& link = fabric.links[at(port.link)];
-            ports.add(link.a.switch_ == port.leaf ? link.a.port : link.b.port);
+            ports.add(switch_port(fabric, port));
         }
     if (ports.empty()) return none;
     if (ports.count() * 2 > ports.total()) return ports.value();

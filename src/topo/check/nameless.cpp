@@ -3,8 +3,6 @@
 #include "topo/check/parts.hpp"
 #include "topo/numbered_name.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -12,27 +10,7 @@
 namespace topo::checks {
 namespace {
 
-// The port of a leaf that a host is plugged into.
-int switch_port(const Fabric& fabric, const HcaPort& port) {
-    const Link& link = fabric.links[at(port.link)];
-    return link.a.switch_ == port.leaf ? link.a.port : link.b.port;
-}
-
-std::size_t rails_of(const Unit& unit) {
-    return unit.leaves.size() -
-           at(static_cast<int>(std::count(unit.leaves.begin(), unit.leaves.end(), none)));
-}
-
-// Whether rails of the unit share a leaf.
-bool shares_leaves(const Unit& unit) {
-    std::vector<int> leaves;
-    std::copy_if(unit.leaves.begin(), unit.leaves.end(), std::back_inserter(leaves),
-                 [](int leaf) { return leaf != none; });
-    std::sort(leaves.begin(), leaves.end());
-    return std::adjacent_find(leaves.begin(), leaves.end()) != leaves.end();
-}
-
-// On each of its leaves, if rails share them.
+// On each of its leaves, where rails share them.
 int ports_of_a_host(const Fabric& fabric, const Unit& unit) {
     Mode<int> each;
     for (const auto h : unit.hosts) {
@@ -56,73 +34,20 @@ std::size_t lacking(const Fabric& fabric, int host) {
     return count;
 }
 
-// "leaf-su1-r#", "leaf-su#-r1": the name without a number, counted from the last.
-std::string without_number(std::string_view name, int before_last) {
-    const auto parts = numbered(name, before_last);
-    return parts ? fmt::format("{}#{}", parts->stem, parts->tail) : std::string();
-}
-
-// Which number in a leaf's name, counted from the last, is the only difference between the leaves of a unit;
-// none if the names of most units do not show it.
-int number_of_rail(const Fabric& fabric) {
-    constexpr int most = 4;
-    for (int n = 0; n < most; ++n) {
-        std::set<std::string> alike; // the common part of a unit's leaves, if only that unit has it
-        for (const Unit& unit : fabric.units) {
-            std::set<std::string> names;
-            for (const int leaf : unit.leaves)
-                if (leaf != none) names.insert(without_number(fabric.switches[at(leaf)].name, n));
-            if (rails_of(unit) > 1 && names.size() == 1 && !names.begin()->empty())
-                alike.insert(*names.begin());
-        }
-        if (alike.size() * 2 > fabric.units.size()) return n;
-    }
-    return none;
-}
-
-// Leaves whose HCAs all have no name, grouped by the common part of the leaves' names.
-std::vector<NamelessUnit> nameless_units(const Fabric& fabric, const Plan& plan) {
-    if (std::any_of(fabric.units.begin(), fabric.units.end(), shares_leaves)) return {};
-    const bool single = std::all_of(fabric.units.begin(), fabric.units.end(),
-                                    [](const Unit& unit) { return rails_of(unit) == 1; });
-    const int rail = number_of_rail(fabric);
-    if (fabric.units.empty() || (rail == none && !single)) return {};
-    std::set<std::string> shapes; // of the names of the units' leaves
-    for (const Unit& unit : fabric.units)
-        for (const int leaf : unit.leaves)
-            if (leaf != none) shapes.insert(name_shape(fabric.switches[at(leaf)].name));
-    std::set<int> named; // leaves with an HCA that names its host
-    std::map<int, NamelessUnit> of_leaf;
-    for (const Host& host : fabric.hosts)
-        for (const Hca& hca : host.hcas) {
-            bool counted = false; // count each HCA once
-            for (const HcaPort& port : hca.ports) {
-                if (port.leaf == none || fabric.switches[at(port.leaf)].tier != 0) continue;
-                if (!nameless(host) || plan.unit_of(port.leaf) != none) {
-                    named.insert(port.leaf);
-                } else if (!std::exchange(counted, true)) {
-                    NamelessUnit& unit = of_leaf[port.leaf];
-                    unit.ports.insert(switch_port(fabric, port));
-                    ++unit.hcas;
-                }
-            }
-        }
-    std::map<std::string, NamelessUnit> units; // by name
-    for (auto& [leaf, of] : of_leaf) {
-        const auto& name = fabric.switches[at(leaf)].name;
-        if (named.contains(leaf) || !shapes.contains(name_shape(name))) continue;
-        NamelessUnit& unit = units[single ? name : without_number(name, rail)];
-        unit.leaves.push_back(leaf);
-        unit.ports.merge(of.ports);
-        unit.hcas += of.hcas;
-    }
-    std::vector<NamelessUnit> found;
-    for (auto& [name, unit] : units)
-        if (!name.empty()) found.push_back(std::move(unit));
-    return found;
-}
-
 } // namespace
+
+std::size_t rails_of(const Unit& unit) {
+    return unit.leaves.size() -
+           at(static_cast<int>(std::count(unit.leaves.begin(), unit.leaves.end(), none)));
+}
+
+bool shares_leaves(const Unit& unit) {
+    std::vector<int> leaves;
+    std::copy_if(unit.leaves.begin(), unit.leaves.end(), std::back_inserter(leaves),
+                 [](int leaf) { return leaf != none; });
+    std::sort(leaves.begin(), leaves.end());
+    return std::adjacent_find(leaves.begin(), leaves.end()) != leaves.end();
+}
 
 Nameless::Nameless(const Fabric& fabric, const Plan& plan)
     : whole_(fabric.units.size(), 0), ports_(fabric.hosts.size(), none), in_order_(fabric.units.size(), 0),
@@ -227,7 +152,7 @@ Nameless::Nameless(const Fabric& fabric, const Plan& plan)
         for (const auto& [h, rail] : host.hcas) // they do not replace another host's
             if (rail != none) --balance_[at(fabric.units[at(host.unit)].leaves[at(rail)])];
     }
-    units_ = nameless_units(fabric, plan);
+    units_ = unnamed_units(fabric, plan);
 }
 
 std::size_t Nameless::whole(int unit) const {

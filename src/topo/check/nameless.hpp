@@ -3,6 +3,7 @@
 #pragma once
 
 #include "topo/check/plan.hpp"
+#include "topo/check/unnamed.hpp"
 #include "topo/fabric.hpp"
 
 #include <cstdint>
@@ -21,23 +22,15 @@ struct ProbableHost {
     std::vector<std::pair<int, int>> hcas; // single-HCA host, rail; ascending by rail
 };
 
-// Leaves on which no HCA names a host, and which probably belong to one unit according to their names.
-struct NamelessUnit {
-    std::vector<int> leaves;  // ascending
-    std::set<int> ports = {}; // with HCAs: one host each
-    std::size_t hcas = 0;
-};
-
 class Nameless {
 public:
     Nameless(const Fabric& fabric, const Plan& plan);
 
     // Ascending by unit and port.
     const std::vector<ProbableHost>& hosts() const { return hosts_; }
-    // Units of which no host has a name. Unknown if rails share leaves, or if the leaves of other units are
-    // not named alike.
-    const std::vector<NamelessUnit>& units() const { return units_; }
-    // The number of hosts of the unit that are seen without a name, with at least half of its rails.
+    // Those of which no host has a name.
+    const std::vector<UnnamedUnit>& units() const { return units_; }
+    // Hosts of the unit that are seen without a name, with at least half of its rails.
     std::size_t whole(int unit) const;
     // Whether an HCA without a name is where this host's cable for that rail should be.
     bool stands_for(const Fabric& fabric, int host, int rail) const;
@@ -53,7 +46,7 @@ private:
     };
 
     std::vector<ProbableHost> hosts_;
-    std::vector<NamelessUnit> units_;
+    std::vector<UnnamedUnit> units_;
     std::vector<std::size_t> whole_; // by unit
     std::vector<Order> orders_;      // by unit
     std::vector<int> ports_;         // usual port of each host on its unit's leaves; none: there is none

@@ -96,16 +96,19 @@ void report_namesakes(const Fabric& fabric, const Nameless& nameless, Findings& 
         if (auto name = namesake(fabric, fabric.hosts[at(h)]); !name.empty()) twins[name].push_back(h);
     for (const auto& [name, hcas] : twins) {
         Finding finding{"name.duplicate", Severity::error, {name}, {}, {}};
-        std::string where;
+        std::map<int, std::vector<std::string>> ports; // by unit
         for (const auto& host : nameless.hosts())
             if (namesake(fabric, fabric.hosts[at(host.hcas.front().first)]) == name)
-                where += fmt::format("{}{} (port {} of its leaves)", where.empty() ? "" : ", ",
-                                     fabric.units[at(host.unit)].name, host.port);
+                ports[host.unit].push_back(std::to_string(host.port));
+        std::vector<std::string> where;
+        for (const auto& [unit, all] : ports)
+            where.push_back(fmt::format("{} ({} {} of its leaves)", fabric.units[at(unit)].name,
+                                        all.size() == 1 ? "port" : "ports", listed(all)));
         for (const int h : hcas)
             finding.ends.push_back(fabric.hosts[at(h)].name);
         finding.evidence =
             fmt::format("two or more hosts are named {}: beside the one whose rails are shown, {}{}{}", name,
-                        counted(hcas.size(), "HCA", "HCAs"), where.empty() ? "" : " in ", where);
+                        counted(hcas.size(), "HCA", "HCAs"), where.empty() ? "" : " in ", listed(where));
         finding.fix = "give every host its own name";
         findings.push_back(std::move(finding));
     }
@@ -114,6 +117,26 @@ void report_namesakes(const Fabric& fabric, const Nameless& nameless, Findings& 
 std::string_view described(const Fabric& fabric, int h) {
     const auto& hcas = fabric.hosts[at(h)].hcas;
     return hcas.empty() ? std::string_view() : std::string_view(hcas.front().device);
+}
+
+// "; 64 of them, all that are on leaf-su2-r[0-7], are probably 8 hosts", as far as it can be told.
+std::string units_text(const Fabric& fabric, const std::vector<UnnamedUnit>& units) {
+    if (units.empty())
+        return fabric.units.empty() ? "; the names of their leaves do not tell of how many hosts they are"
+                                    : "";
+    std::size_t hosts = 0, hcas = 0;
+    std::vector<std::string> leaves;
+    for (const UnnamedUnit& unit : units) {
+        hosts += unit.hosts;
+        hcas += unit.hcas;
+        leaves.push_back(switch_names(fabric, unit.leaves));
+    }
+    auto text = fmt::format("; {} of them, all that are on {}, are probably {}", hcas, listed(leaves),
+                            counted(hosts, "host", "hosts"));
+    if (units.size() > 1)
+        text += fmt::format(" in {} units of {}, by the numbers of these leaves and equal ports there",
+                            units.size(), counted(count_pods(fabric, units), "pod", "pods"));
+    return text;
 }
 
 void report_nameless(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
@@ -157,10 +180,7 @@ void report_nameless(const Fabric& fabric, const Nameless& nameless, Findings& f
         finding.evidence += fmt::format("; by equal ports of their leaves {} of them are probably {} ({})",
                                         of_hosts, counted(hosts, "host", "hosts"), where);
     }
-    for (const NamelessUnit& unit : nameless.units())
-        finding.evidence +=
-            fmt::format("; {} of them, all that are on {}, are probably {}", unit.hcas,
-                        switch_names(fabric, unit.leaves), counted(unit.ports.size(), "host", "hosts"));
+    finding.evidence += units_text(fabric, nameless.units());
     if (!owned.empty())
         finding.evidence += fmt::format("; {} probably {}", all.size() == 1 ? "it is" : "others are", owned);
     finding.fix = "let rdma-ndd set descriptions such as \"n001 mlx5_0\"";

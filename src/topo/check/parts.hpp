@@ -23,11 +23,13 @@ void hosts(const Fabric& fabric, const Plan& plan, const Nameless& nameless,
 void missing(const Fabric& fabric, const Nameless& nameless,
              Findings& findings); // hosts that are not seen, by number and size of units
 void missing_units(const Fabric& fabric, Findings& findings); // whole ones, by the numbers of the others
-void leaves(const Fabric& fabric, Findings& findings);        // missing rails, shared leaves
-void order(const Fabric& fabric, Findings& findings);         // rails of whole units in another order
-void gpus(const Fabric& fabric, Findings& findings);          // GPUs far from the HCAs of their rails
-void uplinks(const Fabric& fabric, Findings& findings);       // crossed, missing and too few uplinks
-void links(const Fabric& fabric, Findings& findings);         // down, slow and narrow links
+void unnamed(const Fabric& fabric, const Nameless& nameless,
+             Findings& findings);                       // cables and leaves of units without a name
+void leaves(const Fabric& fabric, Findings& findings);  // missing rails, shared leaves
+void order(const Fabric& fabric, Findings& findings);   // rails of whole units in another order
+void gpus(const Fabric& fabric, Findings& findings);    // GPUs far from the HCAs of their rails
+void uplinks(const Fabric& fabric, Findings& findings); // crossed, missing and too few uplinks
+void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow links
 void storage(const Fabric& fabric, const Plan& plan,
              Findings& findings);                        // HCAs and cables of storage networks
 void vanished(const Fabric& fabric, Findings& findings); // spines and cores to which nothing leads any more
@@ -42,6 +44,17 @@ bool of_another_make(std::size_t lacking, std::size_t of, std::size_t hosts);
 
 // An HCA whose description does not identify it: nameless, or with the name of another one in its host.
 bool unidentified(const Host& host, const Hca& hca);
+
+// Rails that the unit has.
+std::size_t rails_of(const Unit& unit);
+// Whether some of them have a leaf in common.
+bool shares_leaves(const Unit& unit);
+
+// The port of its leaf that an HCA's cable is in.
+inline int switch_port(const Fabric& fabric, const HcaPort& port) {
+    const Link& link = fabric.links[at(port.link)];
+    return link.a.switch_ == port.leaf ? link.a.port : link.b.port;
+}
 
 // The end of a link that is not `here`.
 inline const End& other_end(const Link& link, const End& here) {

@@ -60,13 +60,26 @@ std::vector<Lane> lanes_of(const Fabric& fabric, const std::vector<int>& owners,
 
 Plan::Plan(const Fabric& fabric) : rails_(at(fabric.rails)) {
     std::vector<Mode<int>> votes(fabric.switches.size());
+    std::vector<std::size_t> unnamed(fabric.switches.size(), 0);
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas)
-            for (const HcaPort& port : hca.ports)
-                if (port.leaf != none && hca.rail != none && host.unit != none)
-                    votes[at(port.leaf)].add(host.unit);
-    for (const auto& vote : votes)
-        owners_.push_back(vote.empty() ? none : vote.value());
+            for (const HcaPort& port : hca.ports) {
+                if (port.leaf == none) continue;
+                if (hca.rail != none && host.unit != none) votes[at(port.leaf)].add(host.unit);
+                unnamed[at(port.leaf)] += nameless(host) ? 1 : 0;
+            }
+    // A cable among HCAs without a name does not make the leaf that of its unit.
+    const auto own = [&](int leaf, int unit) {
+        const auto& [leaves, more] =
+            std::tie(fabric.units[at(unit)].leaves, fabric.units[at(unit)].more_leaves);
+        return std::find(leaves.begin(), leaves.end(), leaf) != leaves.end() ||
+               std::find(more.begin(), more.end(), leaf) != more.end();
+    };
+    for (int s = 0; at(s) < votes.size(); ++s) {
+        const auto& vote = votes[at(s)];
+        owners_.push_back(
+            vote.empty() || (unnamed[at(s)] > vote.count() && !own(s, vote.value())) ? none : vote.value());
+    }
     lanes_.reserve(fabric.units.size() * rails_);
     for (int u = 0; at(u) < fabric.units.size(); ++u)
         for (std::size_t r = 0; r < rails_; ++r)

@@ -222,13 +222,16 @@ TEST_CASE("an HCA whose description names no device is the one that its host lac
 
 // Their number alone was told: no host of the unit is known, so that there is no unit either.
 TEST_CASE("a unit none of whose hosts has a name is told in hosts, and hides no fault", "[names]") {
-    const auto [spec, evidence] =
-        GENERATE(std::pair("units=3 hosts=8 rails=4",
-                           "32 of them, all that are on leaf-su2-r[0-3], are probably 8 hosts"),
-                 std::pair("units=3 hosts=8 rails=1 spines=2",
-                           "8 of them, all that are on leaf-su2-r0, are probably 8 hosts"),
-                 std::pair("units=3 hosts=8 rails=4 planes=2",
-                           "32 of them, all that are on leaf-su2-p1-r[0-3], are probably 8 hosts"));
+    const auto [spec, evidence] = GENERATE(
+        std::pair("units=3 hosts=8 rails=4",
+                  "32 of them, all that are on leaf-su2-r[0-3], are probably 8 hosts"),
+        std::pair("units=3 hosts=8 rails=1 spines=2",
+                  "8 of them, all that are on leaf-su2-r0, are probably 8 hosts"),
+        std::pair("units=3 hosts=8 rails=4 planes=2",
+                  "32 of them, all that are on leaf-su2-p1-r[0-3],leaf-su2-p2-r[0-3], are probably 8 "
+                  "hosts"),
+        std::pair("units=3 hosts=8 rails=2 ports=2 leaves=1",
+                  "16 of them, all that are on leaf-su2-p1-0,leaf-su2-p2-0, are probably 8 hosts"));
     auto text = net(spec);
     for (int h = 9; h <= 16; ++h)
         describe(text, fmt::format("n{:03} ", h), "MT4129 ConnectX7   Mellanox Technologies ");
@@ -262,6 +265,167 @@ TEST_CASE("a host of no name hides no dead cable where rails share a leaf", "[na
     auto fabric = discovered(text);
     cut(fabric, "n010", 1);
     CHECK(codes(fabric) == std::vector<std::string>{"host.rails", "name.missing"});
+}
+
+// Their number alone was told, where no unit is known.
+TEST_CASE("a fabric none of whose hosts has a name is told in hosts, units and pods", "[names]") {
+    const auto [spec, evidence] = GENERATE(
+        std::pair("pods=2 units=2 hosts=8 rails=4",
+                  "128 of them, all that are on leaf-su1-r[0-3], leaf-su2-r[0-3], leaf-su3-r[0-3], "
+                  "leaf-su4-r[0-3], are probably 32 hosts in 4 units of 2 pods, by the numbers of these "
+                  "leaves and equal ports there"),
+        std::pair("units=2 hosts=8 rails=4 planes=2",
+                  "64 of them, all that are on leaf-su1-p1-r[0-3],leaf-su1-p2-r[0-3], "
+                  "leaf-su2-p1-r[0-3],leaf-su2-p2-r[0-3], are probably 16 hosts in 2 units of 1 pod, by "
+                  "the numbers of these leaves and equal ports there"),
+        std::pair("units=1 hosts=8 rails=4",
+                  "32 of them, all that are on leaf-su1-r[0-3], are probably 8 hosts"),
+        std::pair("units=4 hosts=8 rails=1 spines=2", // leaves may as well be rails
+                  "; the names of their leaves do not tell of how many hosts they are"));
+    auto text = net(spec);
+    describe(text, "n0", "MT4129 ConnectX7   Mellanox Technologies ");
+    const auto fabric = discovered(text);
+    CHECK(fabric.units.empty());
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "name.missing");
+    CHECK_THAT(finding.evidence, Catch::EndsWith(evidence));
+}
+
+// Only descriptions say which leaf is whose rail's.
+TEST_CASE("devices tell the rails of hosts that are all called localhost", "[names]") {
+    auto text = net("units=1 hosts=8 rails=4");
+    for (int h = 1; h <= 8; ++h)
+        describe(text, fmt::format("n{:03} ", h), "localhost ");
+    for (int r = 0; r < 4; ++r)
+        describe(text, fmt::format("leaf-su1-r{}\"", r), fmt::format("sw{}\"", r + 1));
+    CHECK_THAT(only_finding(discovered(text)).evidence,
+               Catch::EndsWith("32 of them, all that are on sw[1-4], are probably 8 hosts"));
+}
+
+namespace {
+
+// A fabric without any host's name, and places in it.
+struct Unnamed {
+    topo::Fabric fabric;
+
+    explicit Unnamed(const std::string& spec) {
+        auto text = net(spec);
+        describe(text, "n0", "MT4129 ConnectX7   Mellanox Technologies ");
+        fabric = discovered(text);
+    }
+    int named(std::string_view name) const {
+        const auto found = std::find_if(fabric.switches.begin(), fabric.switches.end(),
+                                        [&](const topo::Switch& one) { return one.name == name; });
+        return static_cast<int>(found - fabric.switches.begin());
+    }
+    std::size_t link(std::string_view leaf, int port) const {
+        const int s = named(leaf);
+        const auto found =
+            std::find_if(fabric.links.begin(), fabric.links.end(), [&](const topo::Link& link) {
+                return (link.a.switch_ == s && link.a.port == port) ||
+                       (link.b.switch_ == s && link.b.port == port);
+            });
+        return static_cast<std::size_t>(found - fabric.links.begin());
+    }
+    void cut(std::string_view leaf, int port) {
+        fabric.links.erase(fabric.links.begin() + static_cast<std::ptrdiff_t>(link(leaf, port)));
+        topo::derive(fabric);
+    }
+    void move(std::string_view leaf, int port, std::string_view to, int to_port) {
+        topo::Link& cable = fabric.links[link(leaf, port)];
+        (cable.a.switch_ == none ? cable.b : cable.a) = {none, none, named(to),
+                                                         static_cast<std::uint8_t>(to_port)};
+        topo::derive(fabric);
+    }
+    // What is found beside the names.
+    topo::Finding fault() const {
+        auto findings = topo::check(fabric);
+        std::erase_if(findings, [](const topo::Finding& f) { return f.code == "name.missing"; });
+        REQUIRE(findings.size() == 1);
+        return findings.front();
+    }
+    static constexpr int none = topo::none;
+};
+
+} // namespace
+
+// Nothing was found of the cables of such hosts.
+TEST_CASE("faults of hosts without a name are found by the ports of their unit's leaves", "[names]") {
+    Unnamed unnamed("pods=2 units=2 hosts=8 rails=4");
+    SECTION("a dead cable") {
+        unnamed.cut("leaf-su2-r1", 5);
+        const auto finding = unnamed.fault();
+        CHECK(finding.code == "host.rails");
+        CHECK(finding.ends == std::vector<std::string>{"leaf-su2-r1/5"});
+        CHECK_THAT(finding.evidence,
+                   Catch::StartsWith("a host without a name on port 5 of leaf-su2-r[0,2-3]"));
+    }
+    SECTION("two of one host") {
+        unnamed.cut("leaf-su2-r1", 5);
+        unnamed.cut("leaf-su2-r3", 5);
+        CHECK(unnamed.fault().ends == std::vector<std::string>{"leaf-su2-r1/5", "leaf-su2-r3/5"});
+    }
+    SECTION("a cable in a spine") {
+        unnamed.move("leaf-su2-r1", 5, "spine-pod1-1", 60);
+        const auto finding = unnamed.fault();
+        CHECK(finding.code == "hca.on_spine");
+        CHECK(finding.ends[1] == "spine-pod1-1/60");
+        CHECK(finding.fix == "look whether its cable belongs in leaf-su2-r1/5");
+    }
+    SECTION("a cable in another unit's leaf") {
+        unnamed.move("leaf-su2-r1", 5, "leaf-su1-r1", 60);
+        const auto finding = unnamed.fault();
+        CHECK(finding.code == "hca.wrong_unit");
+        CHECK(finding.ends[1] == "leaf-su1-r1/60");
+        CHECK(finding.ends[2] == "leaf-su2-r1/5");
+    }
+    SECTION("a cable in another rail's leaf") {
+        unnamed.move("leaf-su2-r1", 5, "leaf-su2-r3", 60);
+        CHECK(unnamed.fault().code == "hca.wrong_rail");
+    }
+    SECTION("a leaf that is not there") {
+        remove_switch(unnamed.fabric, "leaf-su2-r1");
+        const auto finding = unnamed.fault();
+        CHECK(finding.code == "unit.rails");
+        CHECK(finding.ends == std::vector<std::string>{"leaf-su2-r[0,2-3]", "leaf-su2-r1"});
+    }
+}
+
+TEST_CASE("a dead cable of a unit without names is found beside units that have them", "[names]") {
+    auto text = net("units=3 hosts=8 rails=4");
+    for (int h = 9; h <= 16; ++h)
+        describe(text, fmt::format("n{:03} ", h), "MT4129 ConnectX7   Mellanox Technologies ");
+    auto fabric = discovered(text);
+    std::erase_if(fabric.links, [&](const topo::Link& link) {
+        const auto on = [&](const topo::End& end) {
+            return end.switch_ != topo::none && end.port == 3 &&
+                   fabric.switches[static_cast<std::size_t>(end.switch_)].name == "leaf-su2-r2";
+        };
+        return on(link.a) || on(link.b);
+    });
+    topo::derive(fabric);
+    CHECK(codes(fabric) == std::vector<std::string>{"host.rails", "name.missing"});
+}
+
+// It made the leaf one of its own unit, and the HCAs there those of its neighbours.
+TEST_CASE("a cable in a leaf of a unit without names is in the wrong unit", "[names]") {
+    auto text = net("units=3 hosts=8 rails=4");
+    for (int h = 9; h <= 16; ++h)
+        describe(text, fmt::format("n{:03} ", h), "MT4129 ConnectX7   Mellanox Technologies ");
+    auto fabric = discovered(text);
+    const auto leaf = std::find_if(fabric.switches.begin(), fabric.switches.end(),
+                                   [](const topo::Switch& one) { return one.name == "leaf-su2-r1"; });
+    for (auto& link : fabric.links)
+        if (link.a.host == static_cast<int>(fabric.find_host("n003").value()) && link.a.hca == 1)
+            link.b = {topo::none, topo::none, static_cast<int>(leaf - fabric.switches.begin()), 60};
+    topo::derive(fabric);
+    const auto findings = topo::check(fabric);
+    REQUIRE(findings.size() == 2);
+    CHECK(findings[0].code == "hca.wrong_unit");
+    CHECK(findings[0].ends == std::vector<std::string>{"n003 mlx5_1/1", "leaf-su2-r1/60"});
+    CHECK_THAT(findings[0].fix, Catch::EndsWith("leaf-su1-r1"));
+    CHECK_THAT(findings[1].evidence,
+               Catch::EndsWith("32 of them, all that are on leaf-su2-r[0-3], are probably 8 hosts"));
 }
 
 // The leaves that halved units do not have were taken for its own, and its hosts for missing.
